@@ -1,0 +1,24 @@
+#include "xila/base/text.hpp"
+#include "xila/kube/tenant_source.hpp"
+
+namespace xila::kube {
+
+std::optional<policy::TenantResolution> StaticTenants::known(const std::string& space,
+                                                             const policy::Rulebook& rulebook) {
+  const auto entry = rulebook.static_tenants.find(space);
+  if (entry != rulebook.static_tenants.end() && !entry->second.empty()) {
+    return policy::TenantResolution::resolved(entry->second);
+  }
+  return policy::TenantResolution::unresolved(
+      "namespace " + base::quote(space) +
+      " is not in the policy's tenants.namespaces, the only "
+      "source of tenants without a cluster");
+}
+
+boost::asio::awaitable<policy::TenantResolution> StaticTenants::resolve(
+    const std::string& space, const policy::Rulebook& rulebook, Deadline /*deadline*/) {
+  std::optional<policy::TenantResolution> answer = known(space, rulebook);
+  co_return std::move(*answer);
+}
+
+}  // namespace xila::kube
