@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace xila::cli {
+
+// What a command does once its flags are read; the result is the process's exit code.
+using Run = std::function<int()>;
+
+// Adds a command's flags to `app` and returns what runs it. The flags' values live in the returned
+// function: no globals.
+using Declare = Run (*)(CLI::App& app);
+
+struct Command {
+  const char* name;
+  const char* description;  // one line for --help
+  Declare declare;
+};
+
+// Each in the file of its name. Wants only its declaration and its row here.
+Run declare_profiles(CLI::App& app);
+Run declare_version(CLI::App& app);
+
+// Every command, in the order in which --help lists them.
+inline constexpr Command kCommands[] = {
+    {"profiles", "Check a profiles file and list its profiles", declare_profiles},
+    {"version", "Show version, commit, build and library versions", declare_version},
+};
+
+}  // namespace xila::cli
