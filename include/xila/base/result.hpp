@@ -5,8 +5,8 @@
 
 namespace xila::base {
 
-// What went wrong, as a sentence that a person can act on. Code that must branch on a failure gets an
-// enum of its own instead of reading this text.
+// What went wrong, as a sentence that a person can act on. Code that must branch on a failure gets
+// an enum of its own instead of reading this text.
 struct Error {
   std::string message;
 
