@@ -1,0 +1,312 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/field.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/verb.hpp>
+
+#include "connection.hpp"
+#include "response_text.hpp"
+#include "xila/net/http.hpp"
+#include "xila/net/server.hpp"
+#include "xila/telemetry/metrics.hpp"
+
+namespace xila::net {
+
+// What all connections of a server share. Outlives them.
+struct Shared {
+  const std::string listener;
+  const Limits limits;
+  const Service& service;
+  telemetry::Metrics& metrics;
+  BodyBudget budget;
+  std::atomic<bool> draining{false};
+};
+
+// Reserved at once and never grown: Beast's buffer otherwise starts at 512 bytes and reads a 16 KB
+// body in many small steps, which doubles the CPU of a request.
+inline constexpr std::size_t kReadBuffer = std::size_t{64} << 10;
+// A body buffer is kept for the next request up to this size.
+inline constexpr std::size_t kKeptBody = std::size_t{256} << 10;
+// So much of an unwanted body is read and thrown away to keep the connection; with more it is
+// closed.
+inline constexpr std::uint64_t kSkippedBody = 64 << 10;
+
+// HTTP/1.1 on one connection: requests in, answers out, until either side has had enough.
+template <class Stream>
+class Conversation {
+  template <class T>
+  using awaitable = boost::asio::awaitable<T>;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+ public:
+  Conversation(Stream& stream, Connection& connection, Shared& shared, Peer peer)
+      : stream_(stream), connection_(connection), shared_(shared), buffer_(kReadBuffer) {
+    buffer_.reserve(kReadBuffer);
+    request_.peer = std::move(peer);
+  }
+  ~Conversation() { shared_.budget.give_back(charged_); }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  // Returns when the connection should be closed.
+  awaitable<void> run() {
+    const SteadyTime born = std::chrono::steady_clock::now();
+    for (bool go_on = true; go_on;) {
+      Parser parser;
+      const bool has_head = co_await read_head(parser);
+      if (!has_head) co_return;
+      connection_.has_asked = true;
+
+      const auto now = std::chrono::steady_clock::now();
+      keep_alive_ =
+          parser.keep_alive() && now - born < shared_.limits.age && !shared_.draining.load();
+      std::optional<Response> refusal = judge_head(parser);
+      if (!refusal) {
+        refusal = co_await read_body(parser);
+        if (error_) co_return;
+      }
+      if (refusal) {
+        go_on = co_await send_refusal(parser, *refusal);
+      } else {
+        take_request(parser);
+        enter(Phase::answer, shared_.limits.answer);
+        const Response response = co_await shared_.service.answer(request_);
+        keep_alive_ = keep_alive_ && !shared_.draining.load();
+        go_on = co_await send(response);
+      }
+      release_body();
+    }
+  }
+
+ private:
+  void enter(Phase phase, std::chrono::seconds limit) {
+    connection_.phase = phase;
+    connection_.since = std::chrono::steady_clock::now();
+    connection_.deadline = connection_.since + limit;
+  }
+
+  // One read into the buffer. False: the peer is gone or a limit closed the connection.
+  awaitable<bool> read_some() {
+    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
+    const auto room = buffer_.prepare(kReadBuffer - buffer_.size());
+    const std::size_t size = co_await stream_.async_read_some(room, into_error);
+    buffer_.commit(size);
+    co_return !error_;
+  }
+
+  // Feeds the buffer to the parser. False: it needs more, or error_ says what is wrong.
+  bool parse(Parser& parser) {
+    boost::beast::error_code error;
+    const std::size_t used = parser.put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error == boost::beast::http::error::need_more) return false;
+    error_ = error;
+    return !error;
+  }
+
+  awaitable<bool> read_head(Parser& parser) {
+    parser.header_limit(static_cast<std::uint32_t>(shared_.limits.header_bytes));
+    parser.body_limit(boost::none);  // judged from the head, with an answer
+    enter(Phase::idle, shared_.limits.idle);
+    error_ = {};
+    while (!parser.is_header_done()) {
+      if (buffer_.size() != 0) {
+        if (connection_.phase == Phase::idle) enter(Phase::header, shared_.limits.header);
+        if (parse(parser)) continue;
+        if (error_) {
+          co_await send_bad_request();
+          co_return false;
+        }
+      }
+      const bool has_read = co_await read_some();
+      if (!has_read) co_return false;
+    }
+    co_return true;
+  }
+
+  // Not HTTP, or a head over the limit: say so once, as far as the peer listens.
+  awaitable<void> send_bad_request() {
+    const bool too_large = error_ == boost::beast::http::error::header_limit;
+    const Response response{
+        .status = too_large ? 431 : 400,
+        .body = too_large ? "request head too large\n" : "not an HTTP/1.1 request\n"};
+    error_ = {};
+    keep_alive_ = false;
+    co_await send(response);
+  }
+
+  // What the head alone says: an answer that spares reading the body, or nothing.
+  std::optional<Response> judge_head(const Parser& parser) {
+    const auto& message = parser.get();
+    const std::string_view target = message.target();
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    request_.method = message.method_string();
+    request_.path = target.substr(0, mark);
+    request_.query = mark < target.size() ? target.substr(mark + 1) : std::string_view();
+    request_.content_type = message[boost::beast::http::field::content_type];
+    is_head_request_ = message.method() == boost::beast::http::verb::head;
+    version_ = message.version();
+
+    const std::uint64_t length = parser.content_length().value_or(0);
+    if (length > shared_.limits.body_bytes) return too_large();
+    const RequestHead head{request_.method, request_.path, request_.query, request_.content_type};
+    if (std::optional<Response> refusal = shared_.service.refuse(head)) return refusal;
+    if (!charge(length)) return overloaded();
+    return std::nullopt;
+  }
+
+  Response too_large() const {
+    return {.status = 413,
+            .body = "request body over the limit of " + std::to_string(shared_.limits.body_bytes) +
+                    " bytes\n"};
+  }
+  Response overloaded() {
+    shared_.metrics.dropped_connections.add(shared_.listener, "body_memory");
+    keep_alive_ = false;
+    return {.status = 503, .body = "too many request bodies in memory\n"};
+  }
+
+  bool charge(std::uint64_t bytes) {
+    if (bytes <= charged_) return true;
+    const std::size_t more = static_cast<std::size_t>(bytes) - charged_;
+    if (!shared_.budget.take(more)) return false;
+    charged_ += more;
+    return true;
+  }
+
+  // Reads the body into request_.body's memory. An answer: why it was not read; error_: the peer is
+  // gone.
+  awaitable<std::optional<Response>> read_body(Parser& parser) {
+    enter(Phase::body, shared_.limits.body);
+    std::string& body = parser.get().body();
+    body = std::move(request_.body);
+    body.clear();
+    body.reserve(static_cast<std::size_t>(parser.content_length().value_or(0)) + kBodyPadding);
+    parser.eager(true);
+
+    bool has_continued = false;
+    while (!parser.is_done()) {
+      if (buffer_.size() != 0) {
+        parse(parser);
+        if (error_) {
+          error_ = {};
+          keep_alive_ = false;
+          co_return Response{.status = 400, .body = "broken request body\n"};
+        }
+        // Only a chunked body can outgrow what its head was judged by.
+        if (body.size() > shared_.limits.body_bytes) co_return too_large();
+        if (!charge(body.size())) co_return overloaded();
+        if (parser.is_done()) break;
+      }
+      if (!has_continued) {
+        has_continued = true;
+        co_await continue_if_expected(parser);
+      }
+      const bool has_read = co_await read_some();
+      if (!has_read) co_return std::nullopt;
+    }
+    body.reserve(body.size() + kBodyPadding);
+    co_return std::nullopt;
+  }
+
+  // curl and others wait for this before they send a large body (RFC 9110, section 10.1.1).
+  awaitable<void> continue_if_expected(const Parser& parser) {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    const auto expectation = parser.get()[boost::beast::http::field::expect];
+    if (!boost::beast::iequals(expectation, "100-continue")) co_return;
+    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
+    const auto text = boost::asio::buffer(kContinue);
+    co_await boost::asio::async_write(stream_, text, into_error);
+  }
+
+  void take_request(Parser& parser) {
+    request_.body = std::move(parser.get().body());
+    shared_.metrics.received_bytes.add_amount(static_cast<double>(request_.body.size()),
+                                              shared_.listener);
+  }
+
+  // After a refusal a small rest of the body is skipped; with a large one the connection cannot go
+  // on.
+  awaitable<bool> send_refusal(Parser& parser, const Response& refusal) {
+    const bool is_chunked = parser.chunked();
+    const std::uint64_t rest = parser.content_length_remaining().value_or(0);
+    keep_alive_ = keep_alive_ && !is_chunked && rest <= kSkippedBody;
+    const bool sent = co_await send(refusal);
+    if (!sent) {
+      co_await linger();
+      co_return false;
+    }
+    std::uint64_t left = rest;
+    while (left > 0) {
+      const std::uint64_t here = std::min<std::uint64_t>(left, buffer_.size());
+      buffer_.consume(static_cast<std::size_t>(here));
+      left -= here;
+      if (left == 0) break;
+      const bool has_read = co_await read_some();
+      if (!has_read) co_return false;
+    }
+    co_return true;
+  }
+
+  // Closing with unread input makes the kernel reset the connection, and the peer may lose the
+  // answer. So read on for a moment, into nothing.
+  awaitable<void> linger() {
+    if (error_) co_return;
+    enter(Phase::closing, std::chrono::seconds(2));
+    for (bool has_read = true; has_read;) {
+      buffer_.clear();
+      has_read = co_await read_some();
+    }
+  }
+
+  // Sends an answer. True: the connection may go on.
+  awaitable<bool> send(const Response& response) {
+    if (connection_.phase != Phase::answer) enter(Phase::answer, shared_.limits.answer);
+    const ResponseForm form{
+        .keep_alive = keep_alive_, .without_body = is_head_request_, .http_1_0 = version_ < 11};
+    write_response(response, form, out_);
+    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
+    const auto text = boost::asio::buffer(out_);
+    co_await boost::asio::async_write(stream_, text, into_error);
+    shared_.metrics.http_responses.add(shared_.listener,
+                                       std::string_view(std::to_string(response.status)));
+    shared_.metrics.sent_bytes.add_amount(static_cast<double>(response.body.size()),
+                                          shared_.listener);
+    co_return !error_ && keep_alive_;
+  }
+
+  void release_body() {
+    if (request_.body.capacity() > kKeptBody) std::string().swap(request_.body);
+    if (out_.capacity() > kKeptBody) std::string().swap(out_);
+    shared_.budget.give_back(std::exchange(charged_, 0));
+  }
+
+  Stream& stream_;
+  Connection& connection_;
+  Shared& shared_;
+  boost::beast::flat_buffer buffer_;
+  Request request_;
+  std::string out_;
+  boost::system::error_code error_;
+  std::size_t charged_ = 0;
+  unsigned version_ = 11;
+  bool keep_alive_ = true;
+  bool is_head_request_ = false;
+};
+
+}  // namespace xila::net
