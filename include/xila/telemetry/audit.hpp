@@ -21,17 +21,18 @@ struct AuditRecord {
   double duration_seconds = 0;
 };
 
-// Writes decisions as JSONL on a thread of its own. The queue is bounded; what does not fit is dropped and
-// counted, so that a full disk never holds a review up. Thread-safe.
+// Writes decisions as JSONL on a thread of its own. The queue is bounded; what does not fit is
+// dropped and counted, so that a full disk never holds a review up. Thread-safe.
 class AuditLog {
  public:
   // `path` "-" is stdout. Error: the file cannot be opened.
-  static base::Result<std::unique_ptr<AuditLog>> open(const std::filesystem::path& path, Metrics& metrics,
+  static base::Result<std::unique_ptr<AuditLog>> open(const std::filesystem::path& path,
+                                                      Metrics& metrics,
                                                       std::size_t queue_length = 8192);
   ~AuditLog();  // writes out what is queued
   void record(AuditRecord record);
-  // Opens the path again, as log rotation wants after a rename (SIGHUP). Failure is logged and counted, the
-  // old file stays.
+  // Opens the path again, as log rotation wants after a rename (SIGHUP). Failure is logged and
+  // counted, the old file stays.
   void reopen();
 
  private:

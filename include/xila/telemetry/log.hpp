@@ -17,8 +17,8 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error };
 base::Result<LogFormat> log_format(std::string_view text);
 base::Result<LogLevel> log_level(std::string_view text);
 
-// Starts logging to stderr, off the caller's thread: a full pipe drops the oldest lines and counts them, it
-// never holds a review up. Call once, before any thread; without it lines are dropped.
+// Starts logging to stderr, off the caller's thread: a full pipe drops the oldest lines and counts
+// them, it never holds a review up. Call once, before any thread; without it lines are dropped.
 void start_logging(LogFormat format, LogLevel level);
 // Writes out what is queued. Call before the process ends.
 void stop_logging();
@@ -42,8 +42,8 @@ struct Field {
 
 using Fields = std::initializer_list<Field>;
 
-// A line: `event` is fixed and snake_case, so that it can be searched for; what varies is a field, with its
-// unit in the key. The level says whose move it is:
+// A line: `event` is fixed and snake_case, so that it can be searched for; what varies is a field,
+// with its unit in the key. The level says whose move it is:
 //   error  we failed to do our job, a person should look
 //   warn   outside the normal course, we go on
 //   info   a state that lasts changed; a denial

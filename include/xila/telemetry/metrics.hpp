@@ -15,8 +15,8 @@ class Registry;  // prometheus-cpp, kept out of sight
 
 namespace detail {
 
-// A family of one kind with its children by label values; thread-safe. A child that was met before is found
-// without an allocation.
+// A family of one kind with its children by label values; thread-safe. A child that was met before
+// is found without an allocation.
 class Family;
 void add(Family& family, std::span<const std::string_view> labels, double amount);
 void set(Family& family, std::span<const std::string_view> labels, double value);
@@ -27,10 +27,11 @@ double read(Family& family, std::span<const std::string_view> labels);
 }  // namespace detail
 
 template <std::size_t N, class... Values>
-concept LabelValues = sizeof...(Values) == N && (std::convertible_to<const Values&, std::string_view> && ...);
+concept LabelValues =
+    sizeof...(Values) == N && (std::convertible_to<const Values&, std::string_view> && ...);
 
-// Label values come in the labels' order and from a closed set, never from a request: a value that a tenant
-// can choose would let it create series without end.
+// Label values come in the labels' order and from a closed set, never from a request: a value that
+// a tenant can choose would let it create series without end.
 template <std::size_t N>
 class Counter {
  public:
@@ -105,28 +106,41 @@ class Histogram {
   detail::Family* family_;
 };
 
-// Every metric of Xila Guard. To add one, add a member: the member registers itself, and a test compares
-// docs/metrics.md with what is registered.
+// What /metrics says about a family.
+struct MetricDescription {
+  std::string name;
+  std::string type;  // "counter", "gauge", "histogram"
+  std::string help;
+  std::vector<std::string> labels;
+
+  bool operator==(const MetricDescription&) const = default;
+};
+
+// Every metric of Xila Guard. To add one, add a member: the member registers itself, and a test
+// compares docs/metrics.md with what is registered.
 class Metrics {
   using Names = std::vector<std::string>;
 
   template <class... Labels>
   Counter<sizeof...(Labels)> counter(std::string name, std::string help, Labels... labels) {
-    return Counter<sizeof...(Labels)>(counter_family(std::move(name), std::move(help), Names{labels...}));
+    return Counter<sizeof...(Labels)>(
+        counter_family(std::move(name), std::move(help), Names{labels...}));
   }
   template <class... Labels>
   Gauge<sizeof...(Labels)> gauge(std::string name, std::string help, Labels... labels) {
-    return Gauge<sizeof...(Labels)>(gauge_family(std::move(name), std::move(help), Names{labels...}));
+    return Gauge<sizeof...(Labels)>(
+        gauge_family(std::move(name), std::move(help), Names{labels...}));
   }
   template <class... Labels>
-  Histogram<sizeof...(Labels)> histogram(std::string name, std::string help, std::vector<double> buckets,
-                                         Labels... labels) {
+  Histogram<sizeof...(Labels)> histogram(std::string name, std::string help,
+                                         std::vector<double> buckets, Labels... labels) {
     return Histogram<sizeof...(Labels)>(
         histogram_family(std::move(name), std::move(help), std::move(buckets), Names{labels...}));
   }
   detail::Family& counter_family(std::string name, std::string help, Names labels);
   detail::Family& gauge_family(std::string name, std::string help, Names labels);
-  detail::Family& histogram_family(std::string name, std::string help, std::vector<double> buckets, Names labels);
+  detail::Family& histogram_family(std::string name, std::string help, std::vector<double> buckets,
+                                   Names labels);
 
   std::unique_ptr<Registry> registry_;  // first: the members below register with it
 
@@ -138,44 +152,75 @@ class Metrics {
 
   // Prometheus text format 0.0.4.
   std::string exposition() const;
+  // Every family, also those without a series yet, in the order of the members below.
+  std::vector<MetricDescription> describe() const;
 
   // Reviews.
-  Counter<5> reviews = counter("xila_guard_reviews_total", "Admission reviews answered.", "profile", "mode",
-                               "operation", "decision", "dry_run");
-  Counter<2> violations = counter("xila_guard_violations_total", "Violations found in reviews, also those that a mode lets through.",
-                                  "check", "profile");
-  Histogram<0> review_seconds = histogram("xila_guard_review_duration_seconds", "From the whole request read to the answer made.",
-                                          {50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10});
+  Counter<5> reviews = counter("xila_guard_reviews_total", "Admission reviews answered.", "profile",
+                               "mode", "operation", "decision", "dry_run");
+  Counter<2> violations = counter(
+      "xila_guard_violations_total",
+      "Violations found in reviews, also those that a mode lets through.", "check", "profile");
+  Histogram<0> review_seconds = histogram("xila_guard_review_duration_seconds",
+                                          "From the whole request read to the answer made.",
+                                          {50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3,
+                                           25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10});
 
   // HTTP server.
-  Counter<2> http_responses = counter("xila_guard_http_responses_total", "HTTP answers by listener and status code.", "listener", "code");
-  Counter<1> received_bytes = counter("xila_guard_http_received_bytes_total", "Bytes of request bodies read.", "listener");
-  Counter<1> sent_bytes = counter("xila_guard_http_sent_bytes_total", "Bytes of answer bodies written.", "listener");
+  Counter<2> http_responses =
+      counter("xila_guard_http_responses_total", "HTTP answers by listener and status code.",
+              "listener", "code");
+  Counter<1> received_bytes =
+      counter("xila_guard_http_received_bytes_total", "Bytes of request bodies read.", "listener");
+  Counter<1> sent_bytes =
+      counter("xila_guard_http_sent_bytes_total", "Bytes of answer bodies written.", "listener");
   Gauge<1> connections = gauge("xila_guard_connections", "Open connections.", "listener");
-  Counter<1> accepted_connections = counter("xila_guard_connections_accepted_total", "Connections accepted.", "listener");
-  Counter<2> dropped_connections = counter("xila_guard_connections_dropped_total", "Connections that the server ended by a limit.", "listener", "reason");
-  Counter<2> accept_failures = counter("xila_guard_accept_failures_total", "Failed accepts, by reason.", "listener", "reason");
-  Counter<1> handler_exceptions = counter("xila_guard_handler_exceptions_total", "Exceptions that left a handler: program errors.", "route");
+  Counter<1> accepted_connections =
+      counter("xila_guard_connections_accepted_total", "Connections accepted.", "listener");
+  Counter<2> dropped_connections =
+      counter("xila_guard_connections_dropped_total",
+              "Connections that the server ended by a limit.", "listener", "reason");
+  Counter<2> accept_failures = counter("xila_guard_accept_failures_total",
+                                       "Failed accepts, by reason.", "listener", "reason");
+  Counter<1> handler_exceptions =
+      counter("xila_guard_handler_exceptions_total",
+              "Exceptions that left a handler: program errors.", "route");
 
   // Files.
-  Gauge<0> certificate_not_after = gauge("xila_guard_certificate_not_after_timestamp_seconds", "When the served certificate expires, Unix time.");
-  Gauge<1> reload_successful = gauge("xila_guard_reload_last_successful", "1 while the newest version of the files is in force, 0 while an older one stays.", "what");
-  Gauge<1> reload_success_time = gauge("xila_guard_reload_last_success_timestamp_seconds", "When the files were last taken over, Unix time.", "what");
-  Counter<2> reloads = counter("xila_guard_reloads_total", "Attempts to take over changed files.", "what", "result");
-  Gauge<0> config_generation = gauge("xila_guard_config_generation", "Counts the rulebooks taken over since the start.");
-  Gauge<4> build_info = gauge("xila_guard_build_info", "1, with the build in its labels.", "version", "commit", "compiler", "openssl");
+  Gauge<0> certificate_not_after = gauge("xila_guard_certificate_not_after_timestamp_seconds",
+                                         "When the served certificate expires, Unix time.");
+  Gauge<1> reload_successful = gauge(
+      "xila_guard_reload_last_successful",
+      "1 while the newest version of the files is in force, 0 while an older one stays.", "what");
+  Gauge<1> reload_success_time = gauge("xila_guard_reload_last_success_timestamp_seconds",
+                                       "When the files were last taken over, Unix time.", "what");
+  Counter<2> reloads =
+      counter("xila_guard_reloads_total", "Attempts to take over changed files.", "what", "result");
+  Gauge<0> config_generation =
+      gauge("xila_guard_config_generation", "Counts the rulebooks taken over since the start.");
+  Gauge<4> build_info = gauge("xila_guard_build_info", "1, with the build in its labels.",
+                              "version", "commit", "compiler", "openssl");
 
   // Telemetry itself.
-  Counter<0> audit_dropped = counter("xila_guard_audit_dropped_total", "Audit lines dropped: queue full or file not writable.");
-  Gauge<0> log_dropped = gauge("xila_guard_log_dropped_lines", "Log lines dropped since the start because stderr was not read.");
+  Counter<0> audit_dropped = counter("xila_guard_audit_dropped_total",
+                                     "Audit lines dropped: queue full or file not writable.");
+  Gauge<0> log_dropped = gauge("xila_guard_log_dropped_lines",
+                               "Log lines dropped since the start because stderr was not read.");
 
   // Cluster.
-  Counter<2> watch_restarts = counter("xila_guard_watch_restarts_total", "Lists and watches begun again, by cause.", "resource", "reason");
-  Gauge<1> watch_last_sync = gauge("xila_guard_watch_last_sync_timestamp_seconds", "When the store last was whole and current, Unix time.", "resource");
-  Gauge<1> watch_last_event = gauge("xila_guard_watch_last_event_timestamp_seconds", "When the watch last said anything, Unix time.", "resource");
+  Counter<2> watch_restarts =
+      counter("xila_guard_watch_restarts_total", "Lists and watches begun again, by cause.",
+              "resource", "reason");
+  Gauge<1> watch_last_sync =
+      gauge("xila_guard_watch_last_sync_timestamp_seconds",
+            "When the store last was whole and current, Unix time.", "resource");
+  Gauge<1> watch_last_event = gauge("xila_guard_watch_last_event_timestamp_seconds",
+                                    "When the watch last said anything, Unix time.", "resource");
   Gauge<1> watch_objects = gauge("xila_guard_watch_objects", "Objects in the store.", "resource");
-  Counter<1> tenant_lookups = counter("xila_guard_tenant_lookups_total", "Tenant look-ups by the way they were answered.", "result");
-  Gauge<0> tenant_lookups_in_flight = gauge("xila_guard_tenant_lookups_in_flight", "Live look-ups under way.");
+  Counter<1> tenant_lookups = counter("xila_guard_tenant_lookups_total",
+                                      "Tenant look-ups by the way they were answered.", "result");
+  Gauge<0> tenant_lookups_in_flight =
+      gauge("xila_guard_tenant_lookups_in_flight", "Live look-ups under way.");
 };
 
 }  // namespace xila::telemetry
