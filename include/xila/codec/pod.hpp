@@ -15,8 +15,8 @@ struct DecodedPod {
   policy::Violations malformed;  // fields of a wrong type, with their paths
 };
 
-// One Pod as JSON, by the same code and the same rules as the Pod inside a review. Copies `text` if it must.
-// Error: no JSON, or no object.
+// One Pod as JSON, by the same code and the same rules as the Pod inside a review. Copies `text` if
+// it must. Error: no JSON, or no object.
 base::Result<DecodedPod> decode_pod(std::string_view text);
 
 }  // namespace xila::codec

@@ -33,12 +33,14 @@ struct Files {
   std::vector<std::string> external_schedulers;  // from the flag; "" means default-scheduler
 };
 
-// Reads and checks both files strictly and builds the rulebook. Reports every mistake it finds, not only the
-// first. Files over 1 MiB are refused.
+// Reads and checks both files strictly and builds the rulebook. Reports every mistake it finds, not
+// only the first. Files over 1 MiB are refused.
 std::expected<policy::Rulebook, Problems> load_rulebook(const Files& files);
 
 // The same from texts; `file` names them in problems.
-std::expected<std::vector<policy::Profile>, Problems> parse_profiles(std::string_view text, const std::string& file);
-std::expected<policy::Rulebook, Problems> parse_policy(std::string_view text, const std::string& file);
+std::expected<std::vector<policy::Profile>, Problems> parse_profiles(std::string_view text,
+                                                                     const std::string& file);
+std::expected<policy::Rulebook, Problems> parse_policy(std::string_view text,
+                                                       const std::string& file);
 
 }  // namespace xila::config

@@ -41,15 +41,17 @@ struct Response {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // besides Content-Type and Content-Length
+  std::vector<std::pair<std::string, std::string>>
+      headers;  // besides Content-Type and Content-Length
 };
 
-// What a server answers with. Both functions are called on the connection's own thread, concurrently from
-// several threads, and outlive the server.
+// What a server answers with. Both functions are called on the connection's own thread,
+// concurrently from several threads, and outlive the server.
 struct Service {
   // Looks at the head alone and may refuse before the body is read (404, 405, 415).
   std::function<std::optional<Response>(const RequestHead&)> refuse;
-  // Answers a request. `request` outlives the coroutine. An exception that leaves it is a program error.
+  // Answers a request. `request` outlives the coroutine. An exception that leaves it is a program
+  // error.
   std::function<boost::asio::awaitable<Response>(const Request& request)> answer;
 };
 

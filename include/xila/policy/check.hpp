@@ -31,7 +31,7 @@ inline constexpr std::string_view kMalformed = "malformed";
 // What a check may look at. All references outlive the call.
 struct CheckInput {
   const Pod& pod;
-  const Pod* old_pod = nullptr;      // UPDATE only
+  const Pod* old_pod = nullptr;  // UPDATE only
   const Subject& subject;
   const TenantResolution& tenant;
   const Profile* profile = nullptr;  // null on /validate and for an unknown profile

@@ -11,9 +11,9 @@ namespace xila::policy {
 enum class Outcome : std::uint8_t {
   undecided,  // a Decision that nobody filled in lets nothing through
   allowed,
-  exempt,     // allowed: a trusted DaemonSet's Pod
-  warned,     // allowed with violations, mode warn
-  audited,    // allowed with violations, mode audit
+  exempt,   // allowed: a trusted DaemonSet's Pod
+  warned,   // allowed with violations, mode warn
+  audited,  // allowed with violations, mode audit
   denied,
   malformed,  // denied in every mode
 };
@@ -38,8 +38,9 @@ std::string check_ids(const Decision& decision);
 
 inline constexpr std::size_t kMaxMessageBytes = 4096;
 
-// "Pod team-a/train-0 crosses the placement boundary of profile volcano: [node-pin] ...; [privileged] ...".
-// At most kMaxMessageBytes, cut at a character and followed by the count of what was cut. "" without violations.
+// "Pod team-a/train-0 crosses the placement boundary of profile volcano: [node-pin] ...;
+// [privileged] ...". At most kMaxMessageBytes, cut at a character and followed by the count of what
+// was cut. "" without violations.
 std::string message(const Decision& decision, const Subject& subject);
 
 }  // namespace xila::policy

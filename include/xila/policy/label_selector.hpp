@@ -24,8 +24,9 @@ struct SelectorRequirement {
   bool operator==(const SelectorRequirement&) const = default;
 };
 
-// Kubernetes' LabelSelector, matchLabels turned into In with one value. All requirements must hold; none
-// at all matches everything. (metav1.LabelSelector; NotIn and DoesNotExist match objects without the key.)
+// Kubernetes' LabelSelector, matchLabels turned into In with one value. All requirements must hold;
+// none at all matches everything. (metav1.LabelSelector; NotIn and DoesNotExist match objects
+// without the key.)
 struct LabelSelector {
   std::vector<SelectorRequirement> requirements;
 
@@ -37,9 +38,9 @@ bool matches(const LabelSelector& selector, const Labels& labels);
 // A label's value, or null.
 const std::string* find_label(const Labels& labels, std::string_view key);
 
-// Kubernetes' own rules, with its limits in the message: a qualified name (optional DNS prefix of at most
-// 253 bytes, name of at most 63) and a value of at most 63 bytes.
-// Source: apimachinery/pkg/util/validation/validation.go.
+// Kubernetes' own rules, with its limits in the message: a qualified name (optional DNS prefix of
+// at most 253 bytes, name of at most 63) and a value of at most 63 bytes. Source:
+// apimachinery/pkg/util/validation/validation.go.
 base::Result<void> validate_label_key(std::string_view key);
 base::Result<void> validate_label_value(std::string_view value);
 base::Result<void> validate_dns_label(std::string_view name);      // RFC 1123 label

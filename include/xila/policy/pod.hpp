@@ -15,13 +15,15 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 enum class ContainerKind : std::uint8_t { regular, init, ephemeral };
 
-// "containers", "initContainers" or "ephemeralContainers": the field of a Pod spec that holds the kind.
+// "containers", "initContainers" or "ephemeralContainers": the field of a Pod spec that holds the
+// kind.
 std::string_view field_of(ContainerKind kind);
 
 inline constexpr ContainerKind kContainerKinds[] = {ContainerKind::regular, ContainerKind::init,
                                                     ContainerKind::ephemeral};
 
-// True for environment variables that reach GPUs which the Pod did not ask for. The codec keeps only these.
+// True for environment variables that reach GPUs which the Pod did not ask for. The codec keeps
+// only these.
 bool is_gpu_visibility_variable(std::string_view name);
 
 // One container, of any of the three lists.
@@ -30,10 +32,12 @@ struct Container {
   std::size_t index = 0;  // its place in that list
   std::string name;
   bool privileged = false;
-  std::optional<bool> host_process;  // securityContext.windowsOptions.hostProcess; absent: the Pod's counts
-  std::string proc_mount;            // securityContext.procMount; "" = absent
-  std::vector<std::string> added_capabilities;       // securityContext.capabilities.add
-  std::vector<std::pair<std::size_t, std::int64_t>> host_ports;  // place in ports, hostPort that is not 0
+  std::optional<bool>
+      host_process;        // securityContext.windowsOptions.hostProcess; absent: the Pod's counts
+  std::string proc_mount;  // securityContext.procMount; "" = absent
+  std::vector<std::string> added_capabilities;  // securityContext.capabilities.add
+  std::vector<std::pair<std::size_t, std::int64_t>>
+      host_ports;  // place in ports, hostPort that is not 0
   std::vector<std::pair<std::size_t, std::string>> gpu_variables;  // place in env, name
 
   bool operator==(const Container&) const = default;
@@ -69,22 +73,22 @@ struct NodeRequirement {
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// The parts of a Pod that decide where it may run and what it may reach. Owns its texts, so that a Pod
-// can outlive the document it was read from. Source: core/v1 Pod, Kubernetes v1.34.
+// The parts of a Pod that decide where it may run and what it may reach. Owns its texts, so that a
+// Pod can outlive the document it was read from. Source: core/v1 Pod, Kubernetes v1.34.
 struct Pod {
   std::string name;
   std::string generate_name;
   Labels labels;
   std::vector<OwnerReference> owners;
 
-  std::string scheduler_name;        // "" = absent, which means default-scheduler
+  std::string scheduler_name;  // "" = absent, which means default-scheduler
   std::string node_name;
   std::string service_account_name;  // "" = absent, which means default
   bool host_network = false;
   bool host_pid = false;
   bool host_ipc = false;
-  bool host_process = false;         // securityContext.windowsOptions.hostProcess of the Pod
-  std::vector<Container> containers; // of all three lists
+  bool host_process = false;          // securityContext.windowsOptions.hostProcess of the Pod
+  std::vector<Container> containers;  // of all three lists
   std::vector<Volume> volumes;
   std::optional<std::string> hostname_selector;  // nodeSelector["kubernetes.io/hostname"]
   std::vector<NodeRequirement> node_requirements;
@@ -95,7 +99,8 @@ struct Pod {
 inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 
-// The scheduler that will place the Pod: schedulerName, or the default one where it is absent or empty.
+// The scheduler that will place the Pod: schedulerName, or the default one where it is absent or
+// empty.
 inline std::string_view scheduler_of(const Pod& pod) {
   return pod.scheduler_name.empty() ? kDefaultScheduler : std::string_view(pod.scheduler_name);
 }

@@ -11,7 +11,8 @@
 
 namespace xila::policy {
 
-// What a violation leads to. enforce denies; warn allows and tells the user; audit allows and records.
+// What a violation leads to. enforce denies; warn allows and tells the user; audit allows and
+// records.
 enum class Mode : std::uint8_t { enforce, warn, audit };
 
 std::string_view to_text(Mode mode);
@@ -23,8 +24,8 @@ std::string_view to_text(Verification verification);
 
 // One orchestrator, as data.
 struct Profile {
-  std::string name;            // DNS-1123 label
-  std::string scheduler_name;  // "" = default-scheduler
+  std::string name;                               // DNS-1123 label
+  std::string scheduler_name;                     // "" = default-scheduler
   std::vector<LabelSelector> workload_selectors;  // ORed; at least one
   std::optional<LabelSelector> namespace_selector;
   Mode mode = Mode::enforce;

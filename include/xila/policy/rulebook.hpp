@@ -20,8 +20,8 @@ inline constexpr std::string_view kEnforcementProfile = "enforcement";
 struct PlacementRule {
   std::string name;
   std::vector<std::string> tenants;  // {"*"} = every tenant
-  LabelSelector require;             // on the node's labels; "$(tenant)" in a value is the Pod's tenant
-  bool exclusive = false;            // no other tenant's Pods on the same node
+  LabelSelector require;   // on the node's labels; "$(tenant)" in a value is the Pod's tenant
+  bool exclusive = false;  // no other tenant's Pods on the same node
 
   bool operator==(const PlacementRule&) const = default;
 };
@@ -29,14 +29,15 @@ struct PlacementRule {
 // Everything that decides and is read from files: immutable once built, swapped whole on a reload.
 struct Rulebook {
   std::vector<Profile> profiles;
-  // Every schedulerName of a profile and of --external-schedulers, with "" written as default-scheduler.
+  // Every schedulerName of a profile and of --external-schedulers, with "" written as
+  // default-scheduler.
   std::set<std::string, std::less<>> accepted_schedulers;
 
   std::string tenant_label{kDefaultTenantLabel};
-  std::map<std::string, std::string, std::less<>> static_tenants;            // namespace → tenant
-  std::set<std::string, std::less<>> trusted_daemon_set_service_accounts;    // "namespace/name"
+  std::map<std::string, std::string, std::less<>> static_tenants;          // namespace → tenant
+  std::set<std::string, std::less<>> trusted_daemon_set_service_accounts;  // "namespace/name"
   std::string daemon_set_controller_user{kDefaultDaemonSetController};
-  std::set<std::string, std::less<>> extra_checks;                           // ids of opt-in checks
+  std::set<std::string, std::less<>> extra_checks;  // ids of opt-in checks
   std::vector<PlacementRule> placement_rules;
 
   bool operator==(const Rulebook&) const = default;
@@ -45,8 +46,8 @@ struct Rulebook {
 // The profile of that name, or null.
 const Profile* find_profile(const Rulebook& rulebook, std::string_view name);
 
-// The first profile one of whose selectors matches, or null: how `check` and observe, which have no path,
-// name the profile.
+// The first profile one of whose selectors matches, or null: how `check` and observe, which have no
+// path, name the profile.
 const Profile* profile_for(const Rulebook& rulebook, const Labels& labels);
 
 }  // namespace xila::policy

@@ -6,8 +6,8 @@
 
 namespace xila::policy {
 
-// The answer to the one question "whose namespace is this?". The zero value is a failed look-up, so that an
-// answer that nobody filled in never reads as "no tenant needed".
+// The answer to the one question "whose namespace is this?". The zero value is a failed look-up, so
+// that an answer that nobody filled in never reads as "no tenant needed".
 struct TenantResolution {
   enum class Kind : std::uint8_t {
     lookup_failed,  // error, time-out, overload: `text` says which
@@ -19,9 +19,13 @@ struct TenantResolution {
   Kind kind = Kind::lookup_failed;
   std::string text;
 
-  static TenantResolution resolved(std::string tenant) { return {Kind::resolved, std::move(tenant)}; }
+  static TenantResolution resolved(std::string tenant) {
+    return {Kind::resolved, std::move(tenant)};
+  }
   static TenantResolution unresolved(std::string why) { return {Kind::unresolved, std::move(why)}; }
-  static TenantResolution lookup_failed(std::string why) { return {Kind::lookup_failed, std::move(why)}; }
+  static TenantResolution lookup_failed(std::string why) {
+    return {Kind::lookup_failed, std::move(why)};
+  }
   static TenantResolution not_judged() { return {Kind::not_judged, {}}; }
 
   bool operator==(const TenantResolution&) const = default;

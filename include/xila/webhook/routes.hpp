@@ -23,7 +23,7 @@ struct Dependencies {
   CurrentRulebook& rulebook;
   kube::TenantSource& tenants;
   telemetry::Metrics& metrics;
-  telemetry::AuditLog* audit = nullptr;             // null: no audit log
+  telemetry::AuditLog* audit = nullptr;               // null: no audit log
   std::chrono::milliseconds request_timeout{10'000};  // upper bound on ?timeout=
 };
 
