@@ -1,0 +1,228 @@
+#include "json_reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "duplicate_keys.hpp"
+#include "xila/base/text.hpp"
+
+namespace xila::codec {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kMaxProblems = 100;
+constexpr std::size_t kMaxKeyBytes = 64;  // of a key inside a path
+constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
+
+thread_local dom::parser this_threads_parser;
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
+
+std::string_view type_of(dom::element element) {
+  switch (element.type()) {
+    case dom::element_type::ARRAY:
+      return "an array";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::STRING:
+      return "a string";
+    case dom::element_type::BOOL:
+      return "a boolean";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
+std::string unexpected(dom::element element, std::string_view expected) {
+  return "is " + std::string(type_of(element)) + ", expected " + std::string(expected);
+}
+
+std::string explain(simdjson::error_code error) {
+  switch (error) {
+    case simdjson::EMPTY:
+      return "is empty";
+    case simdjson::DEPTH_ERROR:
+      return "is nested deeper than " + std::to_string(kMaxDepth) + " levels";
+    case simdjson::UTF8_ERROR:
+      return "is not valid UTF-8";
+    case simdjson::MEMALLOC:
+    case simdjson::CAPACITY:
+      return "is too large for the memory at hand";
+    default:
+      return std::string("is not valid JSON: ") + simdjson::error_message(error);
+  }
+}
+
+// Grows in powers of two, so that bodies of slowly rising sizes do not allocate each time.
+simdjson::error_code make_room(std::size_t bytes) {
+  if (this_threads_parser.capacity() >= bytes) return simdjson::SUCCESS;
+  const std::size_t capacity = std::bit_ceil(std::max(bytes, kFirstCapacity));
+  // simdjson refuses to enter level max_depth, so it takes one less.
+  const simdjson::error_code error = this_threads_parser.allocate(capacity, kMaxDepth + 1);
+  return error == simdjson::SUCCESS ? this_threads_parser.doc.allocate(capacity) : error;
+}
+
+}  // namespace
+
+std::string Path::text() const {
+  std::string text = parent_ ? parent_->text() : std::string();
+  if (is_element_) return text + "[" + std::to_string(index_) + "]";
+  if (!parent_) return text + std::string(key_);
+  if (key_.empty() || !std::ranges::all_of(key_, is_plain) || key_.size() > kMaxKeyBytes) {
+    return text + "[" + base::escape_control(base::prefix_at_character(key_, kMaxKeyBytes)) + "]";
+  }
+  if (!text.empty()) text += '.';
+  return text + std::string(key_);
+}
+
+void Problems::add(const Path& path, std::string_view what) {
+  if (violations_.size() == kMaxProblems) {
+    ++left_out_;
+    return;
+  }
+  std::string field = path.text();
+  std::string message = field + " " + std::string(what);
+  violations_.push_back({.check = std::string(policy::kMalformed),
+                         .field = std::move(field),
+                         .message = std::move(message)});
+}
+
+policy::Violations Problems::take() {
+  if (left_out_ > 0) {
+    violations_.push_back(
+        {.check = std::string(policy::kMalformed),
+         .message = std::to_string(left_out_) + " more fields are not what they must be"});
+    left_out_ = 0;
+  }
+  return std::exchange(violations_, {});
+}
+
+std::optional<dom::element> ObjectReader::find(std::string_view key) const {
+  if (!object_) return std::nullopt;
+  dom::element found;
+  if (object_->at_key(key).get(found) != simdjson::SUCCESS || found.is_null()) return std::nullopt;
+  return found;
+}
+
+std::optional<dom::object> ObjectReader::as_object(dom::element element, const Path& path) const {
+  dom::object object;
+  if (element.get(object) == simdjson::SUCCESS) return object;
+  problems_->add(path, unexpected(element, "an object"));
+  return std::nullopt;
+}
+
+std::optional<std::string_view> ObjectReader::as_text(dom::element element,
+                                                      const Path& path) const {
+  std::string_view text;
+  if (element.get(text) == simdjson::SUCCESS) return text;
+  problems_->add(path, unexpected(element, "a string"));
+  return std::nullopt;
+}
+
+std::string_view ObjectReader::text(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  return found ? as_text(*found, {path_, key}).value_or("") : "";
+}
+
+std::optional<bool> ObjectReader::optional_flag(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  bool flag = false;
+  if (!found) return std::nullopt;
+  if (found->get(flag) == simdjson::SUCCESS) return flag;
+  problem(key, unexpected(*found, "a boolean"));
+  return std::nullopt;
+}
+
+std::int64_t ObjectReader::integer(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  std::int64_t integer = 0;
+  if (!found || found->get(integer) == simdjson::SUCCESS) return integer;
+  const bool is_number = found->is_double() || found->is_uint64();
+  problem(key, is_number ? "is no integer of 64 bits" : unexpected(*found, "an integer"));
+  return 0;
+}
+
+ObjectReader ObjectReader::object(std::string_view key) const& {
+  const std::optional<dom::element> found = find(key);
+  const Path path(path_, key);
+  return {found ? as_object(*found, path) : std::nullopt, path, problems_};
+}
+
+ObjectReader ObjectReader::object(std::string_view key, Path root) const {
+  const std::optional<dom::element> found = find(key);
+  return {found ? as_object(*found, {path_, key}) : std::nullopt, root, problems_};
+}
+
+std::string_view ObjectReader::required_text(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  const std::optional<std::string_view> text = found ? as_text(*found, {path_, key}) : "";
+  if (text && text->empty()) problem(key, found ? "is empty" : "is absent");
+  return text.value_or("");
+}
+
+ObjectReader ObjectReader::required_object(std::string_view key) const& {
+  if (!has(key)) problem(key, "is absent");
+  return object(key);
+}
+
+ObjectReader ObjectReader::required_object(std::string_view key, Path root) const {
+  if (!has(key)) problem(key, "is absent");
+  return object(key, root);
+}
+
+void ObjectReader::require_elements(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  dom::array elements;
+  if (!found) problem(key, "is absent");
+  if (found && found->get(elements) == simdjson::SUCCESS && elements.begin() == elements.end()) {
+    problem(key, "is empty");
+  }
+}
+
+bool ObjectReader::is_small_enough(std::size_t size, const Path& path) const {
+  if (size <= kMaxElements) return true;
+  problems_->add(path, "has more than " + std::to_string(kMaxElements) + " elements");
+  return false;
+}
+
+std::optional<dom::array> ObjectReader::array(std::string_view key) const {
+  const std::optional<dom::element> found = find(key);
+  dom::array elements;
+  if (!found) return std::nullopt;
+  if (found->get(elements) == simdjson::SUCCESS) return elements;
+  problem(key, unexpected(*found, "an array"));
+  return std::nullopt;
+}
+
+DocumentParser::~DocumentParser() {
+  if (this_threads_parser.capacity() > kKeptCapacity) this_threads_parser = dom::parser();
+}
+
+base::Result<dom::object> DocumentParser::parse(std::string_view text, Padding padding) {
+  dom::element root;
+  simdjson::error_code error = make_room(text.size());
+  if (error == simdjson::SUCCESS) {
+    const bool copies = padding == Padding::absent;
+    error = this_threads_parser.parse(text.data(), text.size(), copies).get(root);
+  }
+  if (error != simdjson::SUCCESS) return base::fail("the document " + explain(error));
+
+  dom::object object;
+  if (root.get(object) != simdjson::SUCCESS) {
+    return base::fail("the document " + unexpected(root, "an object"));
+  }
+  if (const std::optional<std::string> key = find_duplicate_key(object)) {
+    return base::fail("the document has a key twice: " + *key);
+  }
+  return object;
+}
+
+}  // namespace xila::codec

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "xila/base/text.hpp"
+#include "xila/codec/admission_review.hpp"
+
+namespace xila::codec {
+namespace {
+
+// Keys stay in the order in which they are written, so that an answer reads like one of Kubernetes'
+// own.
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxCauses = 100;
+
+// The API server drops a warning that holds a control character, and cuts each to 256 characters
+// and loses the last ones once they are more than 4096 together. Source:
+// apiserver/pkg/endpoints/filters/warning.go, v1.34.
+constexpr std::size_t kMaxWarningBytes = 240;
+constexpr std::size_t kMaxWarningsBytes = 4000;
+
+// An annotation is a word or a list of ids; a profile's name is as long as the request's path.
+constexpr std::size_t kMaxAnnotationBytes = 512;
+
+Json causes_of(const policy::Decision& decision) {
+  Json causes = Json::array();
+  for (const policy::Violation& violation : decision.violations) {
+    if (causes.size() == kMaxCauses) break;  // the message counts what it leaves out
+    Json cause{{"reason", violation.check}, {"message", violation.message}};
+    if (!violation.field.empty()) cause["field"] = violation.field;
+    causes.push_back(std::move(cause));
+  }
+  return causes;
+}
+
+// Code and reason tell kubectl how to print the message. Invalid would make it print the causes
+// instead, and without a code the API server would answer 400 to all of them.
+Json status_of(const policy::Review& review, const policy::Decision& decision) {
+  const bool is_malformed = decision.outcome == policy::Outcome::malformed;
+  std::string text = policy::message(decision, review.subject);
+  if (text.empty()) text = "no decision was made, and what is not decided is denied";
+  Json status{{"code", is_malformed ? 400 : 403},
+              {"reason", is_malformed ? "BadRequest" : "Forbidden"},
+              {"message", std::move(text)}};
+  if (Json causes = causes_of(decision); !causes.empty())
+    status["details"]["causes"] = std::move(causes);
+  return status;
+}
+
+std::string warning_of(const policy::Violation& violation) {
+  std::string text = base::escape_control("[" + violation.check + "] " + violation.message);
+  if (text.size() <= kMaxWarningBytes) return text;
+  return std::string(base::prefix_at_character(text, kMaxWarningBytes - 3)) + "...";
+}
+
+// Bytes bound characters, of which there are never more.
+Json warnings_of(const policy::Decision& decision) {
+  Json warnings = Json::array();
+  std::size_t bytes = 0;
+  for (const policy::Violation& violation : decision.violations) {
+    std::string text = warning_of(violation);
+    bytes += text.size();
+    if (bytes > kMaxWarningsBytes) {
+      warnings.push_back(std::to_string(decision.violations.size() - warnings.size()) +
+                         " more violations");
+      break;
+    }
+    warnings.push_back(std::move(text));
+  }
+  return warnings;
+}
+
+std::string bounded(std::string_view text) {
+  return std::string(base::prefix_at_character(text, kMaxAnnotationBytes));
+}
+
+}  // namespace
+
+std::string encode_response(const policy::Review& review, const policy::Decision& decision) {
+  const bool is_allowed = policy::is_allowed(decision.outcome);
+  Json response{{"uid", review.uid}, {"allowed", is_allowed}};
+  if (!is_allowed) response["status"] = status_of(review, decision);
+  if (decision.outcome == policy::Outcome::warned) response["warnings"] = warnings_of(decision);
+  response["auditAnnotations"] = {{"decision", policy::to_text(decision.outcome)},
+                                  {"profile", bounded(decision.profile)},
+                                  {"tenant", bounded(decision.tenant)},
+                                  {"checks", bounded(policy::check_ids(decision))}};
+  const Json answer{{"kind", "AdmissionReview"},
+                    {"apiVersion", "admission.k8s.io/v1"},
+                    {"response", std::move(response)}};
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace xila::codec
