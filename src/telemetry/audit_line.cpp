@@ -23,7 +23,11 @@ constexpr std::size_t kUncut = std::string_view::npos;
 // `text`, with the end cut off and "..." in its place where it is longer than `limit` bytes.
 std::string cut(std::string text, std::size_t limit = kMaxNameBytes) {
   if (text.size() <= limit) return text;
-  return std::string(base::prefix_at_character(text, limit)) + "...";
+  const std::string_view kept = base::prefix_at_character(text, limit);
+  std::string shortened;
+  shortened.reserve(kept.size() + 3);  // not what appending would grow it to
+  shortened.append(kept).append("...");
+  return shortened;
 }
 
 policy::Violations cut(policy::Violations violations) {
