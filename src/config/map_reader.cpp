@@ -88,8 +88,9 @@ bool is(Kind kind, const Value& value, std::string_view expected, Findings& find
   if (wrong.empty() && value.node.kind != kind) {
     wrong = describe(value.node) + ", expected " + std::string(expected);
   }
-  if (!wrong.empty()) findings.report(value.node.mark, value.path, std::move(wrong));
-  return wrong.empty();
+  if (wrong.empty()) return true;
+  findings.report(value.node.mark, value.path, std::move(wrong));
+  return false;
 }
 
 std::optional<std::string> read_text(const Value& value, Findings& findings) {

@@ -56,22 +56,9 @@ void read_labels(const Value& labels, SelectorValues values, policy::LabelSelect
   }
 }
 
-// The operator against the number of values; the values themselves are checked where they stand.
-void check_count(const policy::SelectorRequirement& requirement, MapReader& map) {
-  using policy::SelectorOperator;
-  const bool wants_values =
-      requirement.op == SelectorOperator::in || requirement.op == SelectorOperator::not_in;
-  const std::string op(policy::to_text(requirement.op));
-  if (wants_values && requirement.values.empty()) {
-    map.report("values", "operator " + op + " needs at least one value");
-  }
-  if (!wants_values && !requirement.values.empty()) {
-    map.report("values", "operator " + op + " takes no values");
-  }
-}
-
 void read_expression(const Value& expression, SelectorValues values,
                      policy::LabelSelector& selector, Findings& findings) {
+  const std::size_t problems_before = findings.size();
   MapReader map(expression, findings);
   policy::SelectorRequirement requirement;
   if (auto key = map.required_text("key")) {
@@ -82,16 +69,23 @@ void read_expression(const Value& expression, SelectorValues values,
   }
   const auto name = map.required_text("operator");
   for (const Value& item : map.list("values")) {
-    auto text = read_text(item, findings);
+    const auto text = read_text(item, findings);
     if (text) check_value(*text, values, item, findings);
     requirement.values.push_back(text.value_or(""));
   }
   if (name) {
     if (auto op = policy::selector_operator(*name)) {
       requirement.op = *op;
-      check_count(requirement, map);
     } else {
-      map.report("operator", base::quote(*name) + ", expected In, NotIn, Exists or DoesNotExist");
+      map.report("operator", op.error().message);
+    }
+  }
+  // What is left is the operator against the number of values.
+  if (findings.size() == problems_before) {
+    policy::SelectorRequirement example = requirement;
+    for (std::string& text : example.values) text = with_some_tenant(text);
+    if (auto valid = policy::validate(example); !valid) {
+      map.report("values", valid.error().message);
     }
   }
   selector.requirements.push_back(std::move(requirement));
