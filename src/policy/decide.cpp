@@ -33,18 +33,17 @@ Violation unexpected_resource(const Subject& subject) {
 // What the decoder found, and what the API server would not have left out.
 Violations malformed_parts(const Review& review) {
   Violations found = review.malformed;
+  const Operation operation = review.subject.operation;
   const auto require = [&](const std::optional<Pod>& pod, std::string_view field) {
     const bool is_explained = std::ranges::any_of(
         found, [&](const Violation& violation) { return violation.field == field; });
     if (pod.has_value() || is_explained) return;
-    found.push_back(
-        malformed(std::string(field), std::string(field) + " is missing, an " +
-                                          std::string(to_text(review.subject.operation)) +
-                                          " cannot be judged without it"));
+    found.push_back(malformed(std::string(field), std::string(field) + " is missing, no " +
+                                                      std::string(to_text(operation)) +
+                                                      " can be judged without it"));
   };
   require(review.object, "request.object");
-  if (review.subject.operation == Operation::update)
-    require(review.old_object, "request.oldObject");
+  if (operation == Operation::update) require(review.old_object, "request.oldObject");
   return found;
 }
 

@@ -43,7 +43,7 @@ TEST(Message, SaysWhatCouldNotBeJudged) {
   review.old_object.reset();
   EXPECT_EQ(message(decide(review, "enforcement", team_a(), volcano_rulebook()), review.subject),
             "Pod team-a/train-0 cannot be judged for profile enforcement: [malformed] "
-            "request.oldObject is missing, an UPDATE cannot be judged without it");
+            "request.oldObject is missing, no UPDATE can be judged without it");
 }
 
 TEST(Message, QuotesNamesThatAreNone) {
