@@ -77,7 +77,7 @@ Result<void> read_leaf(const std::string& chain, TlsIdentity& identity) {
 Result<void> require_client_certificate(ssl::context& context, const std::string& authorities) {
   boost::system::error_code error;
   context.add_certificate_authority(boost::asio::buffer(authorities), error);
-  if (error) return fail("client CA: " + openssl_reason());
+  if (error) return fail("client CA: " + error.message());
 
   // The names go into the server's request, so that a client with several certificates picks the
   // right one.
@@ -152,13 +152,14 @@ Result<TlsIdentity> make_tls_identity(const TlsMaterial& material) {
 
   boost::system::error_code error;
   identity.context->use_certificate_chain(boost::asio::buffer(material.certificate_chain), error);
-  if (error) return fail("certificate: " + openssl_reason());
+  if (error) return fail("certificate: " + error.message());
   identity.context->use_private_key(boost::asio::buffer(material.private_key), ssl::context::pem,
                                     error);
-  if (error) return fail("private key: " + openssl_reason());
-  if (SSL_CTX_check_private_key(native) != 1) {
+  if (error || SSL_CTX_check_private_key(native) != 1) {
     ERR_clear_error();
-    return fail("private key: it does not belong to the certificate");
+    const std::string reason = error ? error.message() : "key values mismatch";
+    return fail("private key: " + reason +
+                "; expected the certificate's own key as unencrypted PEM");
   }
   if (material.client_ca) {
     if (auto done = require_client_certificate(*identity.context, *material.client_ca); !done) {
