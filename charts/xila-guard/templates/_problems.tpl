@@ -6,7 +6,7 @@ to the templates, since its messages name a pattern and not the remedy.
 {{- $where := .where -}}
 {{- $entry := .entry -}}
 {{- $p := dict "list" list -}}
-{{- $name := get $entry "name" -}}
+{{- $name := $entry.name -}}
 {{- if not (kindIs "string" $name) -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.name is %s. Give the profile a name in quotes, such as \"volcano\"." $where (include "xila-guard.shown" (dict "value" $name)))) -}}
 {{- else -}}
@@ -18,14 +18,14 @@ to the templates, since its messages name a pattern and not the remedy.
 {{- $_ := set $p "list" (append $p.list (printf "%s.name \"enforcement\" is taken by the webhook of enforcement.enabled. Use another name." $where)) -}}
 {{- end -}}
 {{- end -}}
-{{- $scheduler := get $entry "schedulerName" -}}
+{{- $scheduler := $entry.schedulerName -}}
 {{- if not (hasKey $entry "schedulerName") -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.schedulerName is missing. Write the name that the orchestrator's Pods carry in spec.schedulerName, or \"default-scheduler\" if it sets none." $where)) -}}
 {{- else if not (kindIs "string" $scheduler) -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.schedulerName is %s. Write the scheduler's name in quotes; \"\" stands for default-scheduler." $where (include "xila-guard.shown" (dict "value" $scheduler)))) -}}
 {{- else if not (regexMatch "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$" $scheduler) -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.schedulerName %q is no scheduler's name. Use letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends; one profile names one scheduler." $where $scheduler)) -}}
-{{- else if and (get $entry "routeGuard") (has $scheduler (list "" "default-scheduler")) -}}
+{{- else if and $entry.routeGuard (has $scheduler (list "" "default-scheduler")) -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.routeGuard cannot guard the route of schedulerName %q: every ordinary Pod takes it. Set routeGuard to false; to judge every Pod of the tenants, set enforcement.enabled to true." $where $scheduler)) -}}
 {{- end -}}
 {{- $single := hasKey $entry "workloadSelector" -}}
@@ -44,7 +44,7 @@ to the templates, since its messages name a pattern and not the remedy.
 {{- else -}}
 {{- $_ := set $p "list" (append $p.list (printf "%s.workloadSelector is missing. Write the label selector that the orchestrator's Pods match, for example {matchExpressions: [{key: volcano.sh/job-name, operator: Exists}]}." $where)) -}}
 {{- end -}}
-{{- if get $entry "namespaceSelector" -}}
+{{- if $entry.namespaceSelector -}}
 {{- include "xila-guard.selector.problems" (dict "p" $p "where" (printf "%s.namespaceSelector" $where) "selector" $entry.namespaceSelector) -}}
 {{- end -}}
 {{- $p.list | toJson -}}

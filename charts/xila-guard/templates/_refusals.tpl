@@ -32,13 +32,13 @@ the remedy. What the schema can say well, it says; what needs words, or two valu
 {{- else if not $tls.caBundle -}}
 {{- $problems = append $problems (printf "enforcement.webhook.tls.caBundle is empty, and without a CA the API server cannot call the webhook. Either set enforcement.webhook.certManager.enabled=true (cert-manager must be installed), or make a certificate with scripts/make-webhook-certs.sh, put it into the Secret %q (enforcement.webhook.tls.secretName) and set enforcement.webhook.tls.caBundle to the base64 of its CA." (include "xila-guard.webhook.secretName" .)) -}}
 {{- else if not (regexMatch "^[A-Za-z0-9+/\\s]+=*\\s*$" $tls.caBundle) -}}
-{{- $problems = append $problems "enforcement.webhook.tls.caBundle is not base64. Set it to the base64 of the CA's PEM file: base64 -w0 < ca.crt" -}}
+{{- $problems = append $problems "enforcement.webhook.tls.caBundle is not base64. Set it to the base64 of the CA's PEM file: openssl base64 -A -in ca.crt" -}}
 {{- else -}}
 {{- $pem := b64dec (regexReplaceAll "\\s" $tls.caBundle "") -}}
 {{- if contains "PRIVATE KEY" $pem -}}
 {{- $problems = append $problems "enforcement.webhook.tls.caBundle holds a private key. It is published to everybody who may read the webhook configuration: set it to the CA's certificate only, and replace that key." -}}
 {{- else if not (contains "-----BEGIN CERTIFICATE-----" $pem) -}}
-{{- $problems = append $problems "enforcement.webhook.tls.caBundle is base64, but of no PEM certificate. Set it to the base64 of the CA's PEM file: base64 -w0 < ca.crt" -}}
+{{- $problems = append $problems "enforcement.webhook.tls.caBundle is base64, but of no PEM certificate. Set it to the base64 of the CA's PEM file: openssl base64 -A -in ca.crt" -}}
 {{- end -}}
 {{- end -}}
 {{- if and $webhook.hostNetwork (eq (int $webhook.port) 10250) -}}
