@@ -32,7 +32,7 @@ e2e-volcano: ## Real, unmodified Volcano and Xila Guard on one workload
 
 bench: build ## Time the decision, and the server against a constant one
 	@$(BUILD)/bench/xila_bench
-	@scripts/bench-server.sh $(BUILD)
+	@python3 scripts/bench_server.py $(BUILD)
 
 fuzz: deps ## Fuzz every target for FUZZ_SECONDS (default 60) each
 	@scripts/build.sh fuzz

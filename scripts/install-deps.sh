@@ -11,12 +11,13 @@ build=(clang-19 lld-19 cmake ninja-build ccache git ca-certificates
   libboost1.81-dev libssl-dev libsimdjson-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
   prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev python3)
 test=(g++-12 libclang-rt-19-dev llvm-19 python3-yaml openssl curl)
+bench=(wrk util-linux procps)
 lint=(clang-format-19 clang-tidy-19 shellcheck codespell)
 
 case ${1:-all} in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
-  all) wanted=("${build[@]}" "${test[@]}" "${lint[@]}") ;;
+  all) wanted=("${build[@]}" "${test[@]}" "${bench[@]}" "${lint[@]}") ;;
   *) sed -n 2,7p "$0" >&2; exit 2 ;;
 esac
 
