@@ -1,4 +1,3 @@
-#include "xila/base/text.hpp"
 #include "xila/kube/tenant_source.hpp"
 
 namespace xila::kube {
@@ -10,9 +9,7 @@ std::optional<policy::TenantResolution> StaticTenants::known(const std::string& 
     return policy::TenantResolution::resolved(entry->second);
   }
   return policy::TenantResolution::unresolved(
-      "namespace " + base::quote(space) +
-      " is not in the policy's tenants.namespaces, the only "
-      "source of tenants without a cluster");
+      "it is not among the policy's tenants.namespaces, and no cluster is asked");
 }
 
 boost::asio::awaitable<policy::TenantResolution> StaticTenants::resolve(
