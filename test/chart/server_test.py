@@ -18,7 +18,7 @@ class Server(ChartTest):
     def test_is_started_with_what_is_mounted(self):
         out = self.with_webhook()
         self.assertEqual(out.server()["args"], [
-            "webhook", "--bind-address=0.0.0.0", "--secure-port=10250", "--metrics-bind-address=:8080",
+            "webhook", "--secure-port=10250", "--metrics-bind-address=:8080",
             "--tls-cert-file=/etc/xila-guard/tls/tls.crt", "--tls-private-key-file=/etc/xila-guard/tls/tls.key",
             "--profiles=/etc/xila-guard/config/profiles.yaml", "--policy=/etc/xila-guard/config/policy.yaml",
             "--external-schedulers=volcano", "--shutdown-delay=10s", "--threads=2", "--log-format=json", "--log-level=info"])
