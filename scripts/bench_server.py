@@ -8,12 +8,14 @@ usage: bench_server.py BUILD_FOLDER [--body FILE] [--seconds N] [--rounds N] [--
 """
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import re
 import shutil
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
@@ -26,9 +28,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PROFILES = """apiVersion: guard.xila.us/v1alpha1
 kind: OrchestratorProfiles
 profiles:
-  - name: volcano
-    schedulerName: volcano
-    workloadSelector: {matchExpressions: [{key: volcano.sh/job-name, operator: Exists}]}
+  - name: bench
+    schedulerName: "%s"
+    workloadSelector: {matchExpressions: [{key: example.com/job, operator: Exists}]}
 """
 POLICY = """apiVersion: guard.xila.us/v1alpha1
 kind: GuardPolicy
@@ -64,11 +66,18 @@ def await_port(process, port, begin):
     raise SystemExit(f"nobody listens on port {port}")
 
 
+def post_once(folder, port, body):
+    context = ssl.create_default_context(cafile=folder / "tls.crt")
+    connection = http.client.HTTPSConnection("localhost", port, timeout=10, context=context)
+    connection.request("POST", "/validate/bench", body.read_bytes(), {"Content-Type": "application/json"})
+    return connection.getresponse().read()
+
+
 def load(folder, port, body, seconds):
     """One round of wrk: (reviews, p50, p99 as wrk prints them)."""
     out = subprocess.run(
         ["taskset", "-c", "1", "wrk", "-t1", "-c8", f"-d{seconds}s", "--latency", "-s", folder / "post.lua",
-         f"https://127.0.0.1:{port}/validate/volcano?timeout=10s"],
+         f"https://127.0.0.1:{port}/validate/bench?timeout=10s"],
         env=dict(os.environ, BODY=str(body)), capture_output=True, text=True, check=True).stdout
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     if bad:
@@ -91,10 +100,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-                        folder / "tls.key", "-out", folder / "tls.crt", "-days", "2", "-subj", "/CN=localhost"],
+                        folder / "tls.key", "-out", folder / "tls.crt", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
                        check=True, capture_output=True)
-        (folder / "profiles.yaml").write_text(PROFILES)
-        (folder / "policy.yaml").write_text(POLICY % json.loads(a.body.read_text())["request"]["namespace"])
+        request = json.loads(a.body.read_text())["request"]
+        (folder / "profiles.yaml").write_text(PROFILES % request["object"]["spec"]["schedulerName"])
+        (folder / "policy.yaml").write_text(POLICY % request["namespace"])
         (folder / "post.lua").write_text(WRK)
 
         pinned = ["taskset", "-c", "0"]
@@ -119,6 +129,9 @@ def main():
                 servers[who] = process.pid
                 print(f"{who}: ready in {ready * 1000:.0f} ms, {memory_kib(process.pid) / 1024:.1f} MiB resident")
 
+            verdict = post_once(folder, ports["xila-guard"], a.body)
+            if b'"allowed":true' not in verdict:
+                raise SystemExit(f"the review is not allowed, so this would time something else: {verdict[:300]!r}")
             figures = {who: [] for who in servers}
             for turn in range(a.rounds):
                 for who in list(servers) if turn % 2 == 0 else reversed(list(servers)):
