@@ -20,14 +20,17 @@ Violation malformed(std::string field, std::string message) {
   return {std::string(kMalformed), std::move(field), "", std::move(message)};
 }
 
-// What was sent is none of the decision's business, so somebody registered it for us.
-Violation unexpected_resource(const Subject& subject) {
-  return malformed(
+// What was sent is none of the decision's business, so somebody registered it for us. Where it
+// could not even be named, the decoder's own words say more.
+Violations unexpected_resource(const Review& review) {
+  const Subject& subject = review.subject;
+  if (subject.resource.empty() && !review.malformed.empty()) return review.malformed;
+  return {malformed(
       "request.resource",
       "a rule of the webhook configuration sends " + std::string(to_text(subject.operation)) +
           " of " + base::quote(subject.resource) +
           ", which no check can judge, take it out: the rules are CREATE of pods, UPDATE of "
-          "pods/ephemeralcontainers and, with labelGuard, UPDATE of pods");
+          "pods/ephemeralcontainers and, with labelGuard, UPDATE of pods")};
 }
 
 // What the decoder found, and what the API server would not have left out.
@@ -112,9 +115,7 @@ Decision decide(const Review& review, std::string_view profile_name, const Tenan
     return decision;
   }
   if (!is_judged(subject)) {
-    // Without a name for it the decoder's own words say more.
-    if (subject.resource.empty()) decision.violations = review.malformed;
-    if (decision.violations.empty()) decision.violations.push_back(unexpected_resource(subject));
+    decision.violations = unexpected_resource(review);
     decision.outcome = Outcome::malformed;
     return decision;
   }
@@ -128,15 +129,14 @@ Decision decide(const Review& review, std::string_view profile_name, const Tenan
   }
 
   if (review.object.has_value()) {
-    const bool is_update = subject.operation == Operation::update;
-    run_checks(
-        {.pod = *review.object,
-         .old_pod = is_update && review.old_object.has_value() ? &*review.old_object : nullptr,
-         .subject = subject,
-         .tenant = tenant,
-         .profile = profile,
-         .rulebook = rulebook},
-        decision.violations);
+    const bool has_old = subject.operation == Operation::update && review.old_object.has_value();
+    run_checks({.pod = *review.object,
+                .old_pod = has_old ? &*review.old_object : nullptr,
+                .subject = subject,
+                .tenant = tenant,
+                .profile = profile,
+                .rulebook = rulebook},
+               decision.violations);
   }
   decision.outcome =
       is_malformed ? Outcome::malformed : outcome_of(decision.violations, decision.mode);

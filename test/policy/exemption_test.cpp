@@ -83,6 +83,12 @@ TEST(Exemption, AllThreeConditionsMustHold) {
          r.object->owners.push_back(
              {.api_version = "batch/v1", .kind = "Job", .name = "j", .controller = true});
        }},
+      {"two owners claim control, the DaemonSet last",
+       [](Review& r) {
+         r.object->owners.insert(
+             r.object->owners.begin(),
+             {.api_version = "batch/v1", .kind = "Job", .name = "j", .controller = true});
+       }},
       // The account.
       {"another account", [](Review& r) { r.object->service_account_name = "other"; }},
       {"no account", [](Review& r) { r.object->service_account_name = ""; }},

@@ -88,6 +88,16 @@ TEST(Malformed, WithoutTheOldObjectEverythingIsCharged) {
   EXPECT_EQ(check_ids(decide_volcano(review)), "malformed,privileged");
 }
 
+TEST(Malformed, TheOldObjectDoesNotCoverWhatWasNotRead) {
+  Pod pod = good_pod();
+  pod.host_network = true;
+  pod.host_pid = true;
+  Review review = update_review(pod, pod);
+  review.malformed = {kUnread};  // of a field that the old object violates
+  EXPECT_EQ(decide_volcano(review).violations, Violations{kUnread});
+  EXPECT_EQ(decide_volcano(review).outcome, Outcome::malformed);
+}
+
 TEST(Malformed, TheDecodersWordsAboutAnObjectAreNotRepeated) {
   Review review = create_review(good_pod());
   review.object.reset();
