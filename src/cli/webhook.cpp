@@ -17,7 +17,7 @@
 #include "live_rulebook.hpp"
 #include "options.hpp"
 #include "serving.hpp"
-#include "xila/kube/tenant_source.hpp"
+#include "tenants.hpp"
 #include "xila/net/server.hpp"
 #include "xila/telemetry/audit.hpp"
 #include "xila/telemetry/log.hpp"
@@ -41,6 +41,7 @@ struct WebhookOptions {
   milliseconds request_timeout{10'000};
   unsigned threads = 0;
   std::string audit_log;
+  TenantOptions tenants;
   OperationsOptions operations;
   LoggingOptions logging;
 };
@@ -87,6 +88,7 @@ void add_options(CLI::App& app, WebhookOptions& options) {
                  "Write every decision as JSONL to this file; -: stdout")
       ->type_name("FILE")
       ->group("Records");
+  add_tenant_options(app, options.tenants);
   add_operations_options(app, options.operations);
   add_logging_options(app, options.logging);
 }
@@ -115,7 +117,7 @@ class Webhook {
   LiveRulebook rulebook_;
   LiveCertificate certificate_;
   std::unique_ptr<telemetry::AuditLog> audit_;
-  kube::StaticTenants tenants_;
+  Tenants tenants_;
   std::atomic<bool> shutting_down_{false};
 
   net::Service admission_;
@@ -135,8 +137,13 @@ int Webhook::run() {
     std::fprintf(stderr, "xila-guard: %s\n", identity.error().message.c_str());
     return kExitFailed;
   }
-  if (!open_audit_log() || !start_servers(std::move(*identity))) return kExitFailed;
-  watch_files();
+  if (auto started = tenants_.start(options_.tenants, metrics_); !started) {
+    std::fprintf(stderr, "xila-guard: %s\n", started.error().message.c_str());
+    return kExitFailed;
+  }
+  if (!open_audit_log()) return kExitFailed;
+  watch_files();  // before it serves: a change right after the start is seen at once
+  if (!start_servers(std::move(*identity))) return kExitFailed;
   await_signals();
   io_.run();
   finish();
@@ -156,7 +163,7 @@ bool Webhook::open_audit_log() {
 
 bool Webhook::start_servers(net::TlsIdentity identity) {
   admission_ = webhook::admission_service({.rulebook = rulebook_.current(),
-                                           .tenants = tenants_,
+                                           .tenants = tenants_.source(),
                                            .metrics = metrics_,
                                            .audit = audit_.get(),
                                            .request_timeout = options_.request_timeout});
@@ -188,7 +195,8 @@ bool Webhook::start_servers(net::TlsIdentity identity) {
 
 std::optional<std::string> Webhook::not_ready_because() const {
   if (shutting_down_.load()) return "shutting down";
-  return certificate_.not_ready_because();
+  if (auto reason = certificate_.not_ready_because()) return reason;
+  return tenants_.not_ready_because();
 }
 
 void Webhook::watch_files() {
@@ -233,6 +241,7 @@ void Webhook::begin_shutdown(int signal) {
 void Webhook::finish() {
   watch_->stop();
   const std::size_t cut_off = server_->stop(options_.request_timeout + milliseconds(1000));
+  tenants_.stop();
   operations_->stop();
   if (cut_off > 0) log::error("reviews_cut_off", {{"count", cut_off}});
   log::info("stopped");
