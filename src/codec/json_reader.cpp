@@ -74,13 +74,14 @@ simdjson::error_code make_room(std::size_t bytes) {
 
 std::string Path::text() const {
   std::string text = parent_ ? parent_->text() : std::string();
-  if (is_element_) return text + "[" + std::to_string(index_) + "]";
-  if (!parent_) return text + std::string(key_);
-  if (key_.empty() || !std::ranges::all_of(key_, is_plain) || key_.size() > kMaxKeyBytes) {
-    return text + "[" + base::escape_control(base::prefix_at_character(key_, kMaxKeyBytes)) + "]";
+  if (!key_) return text + "[" + std::to_string(size_) + "]";
+  const std::string_view key(key_, size_);
+  if (!parent_) return std::string(key);
+  if (key.empty() || key.size() > kMaxKeyBytes || !std::ranges::all_of(key, is_plain)) {
+    return text + "[" + base::escape_control(base::prefix_at_character(key, kMaxKeyBytes)) + "]";
   }
   if (!text.empty()) text += '.';
-  return text + std::string(key_);
+  return text.append(key);
 }
 
 void Problems::add(const Path& path, std::string_view what) {
@@ -105,6 +106,73 @@ policy::Violations Problems::take() {
   return std::exchange(violations_, {});
 }
 
+std::optional<dom::object> Value::as_object() const {
+  dom::object object;
+  if (!element_) return std::nullopt;
+  if (element_->get(object) == simdjson::SUCCESS) return object;
+  problem(unexpected(*element_, "an object"));
+  return std::nullopt;
+}
+
+std::optional<std::string_view> Value::as_text() const {
+  std::string_view text;
+  if (!element_) return std::nullopt;
+  if (element_->get(text) == simdjson::SUCCESS) return text;
+  problem(unexpected(*element_, "a string"));
+  return std::nullopt;
+}
+
+std::optional<dom::array> Value::as_array() const {
+  dom::array array;
+  if (!element_) return std::nullopt;
+  if (element_->get(array) == simdjson::SUCCESS) return array;
+  problem(unexpected(*element_, "an array"));
+  return std::nullopt;
+}
+
+bool Value::is_small_enough(std::size_t size) const {
+  if (size <= kMaxElements) return true;
+  problem("has more than " + std::to_string(kMaxElements) + " elements");
+  return false;
+}
+
+std::string_view Value::text() const {
+  return as_text().value_or("");
+}
+
+std::optional<bool> Value::optional_flag() const {
+  bool flag = false;
+  if (!element_) return std::nullopt;
+  if (element_->get(flag) == simdjson::SUCCESS) return flag;
+  problem(unexpected(*element_, "a boolean"));
+  return std::nullopt;
+}
+
+std::int64_t Value::integer() const {
+  std::int64_t integer = 0;
+  if (!element_ || element_->get(integer) == simdjson::SUCCESS) return integer;
+  const bool is_number = element_->is_double() || element_->is_uint64();
+  problem(is_number ? "is no integer of 64 bits" : unexpected(*element_, "an integer"));
+  return 0;
+}
+
+ObjectReader Value::object() const {
+  return {as_object(), path_, problems_};
+}
+
+std::size_t Value::size() const {
+  std::size_t size = 0;
+  if (element_ && element_->is_array()) size = dom::array(*element_).size();
+  if (element_ && element_->is_object()) size = dom::object(*element_).size();
+  return size <= kMaxElements ? size : 0;
+}
+
+void Value::refuse_empty_array() const {
+  dom::array array;
+  if (!element_ || element_->get(array) != simdjson::SUCCESS) return;
+  if (array.begin() == array.end()) problem("is empty");
+}
+
 std::optional<dom::element> ObjectReader::find(std::string_view key) const {
   if (!object_) return std::nullopt;
   dom::element found;
@@ -112,94 +180,28 @@ std::optional<dom::element> ObjectReader::find(std::string_view key) const {
   return found;
 }
 
-std::optional<dom::object> ObjectReader::as_object(dom::element element, const Path& path) const {
-  dom::object object;
-  if (element.get(object) == simdjson::SUCCESS) return object;
-  problems_->add(path, unexpected(element, "an object"));
-  return std::nullopt;
-}
-
-std::optional<std::string_view> ObjectReader::as_text(dom::element element,
-                                                      const Path& path) const {
-  std::string_view text;
-  if (element.get(text) == simdjson::SUCCESS) return text;
-  problems_->add(path, unexpected(element, "a string"));
-  return std::nullopt;
-}
-
-std::string_view ObjectReader::text(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  return found ? as_text(*found, {path_, key}).value_or("") : "";
-}
-
-std::optional<bool> ObjectReader::optional_flag(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  bool flag = false;
-  if (!found) return std::nullopt;
-  if (found->get(flag) == simdjson::SUCCESS) return flag;
-  problem(key, unexpected(*found, "a boolean"));
-  return std::nullopt;
-}
-
-std::int64_t ObjectReader::integer(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  std::int64_t integer = 0;
-  if (!found || found->get(integer) == simdjson::SUCCESS) return integer;
-  const bool is_number = found->is_double() || found->is_uint64();
-  problem(key, is_number ? "is no integer of 64 bits" : unexpected(*found, "an integer"));
-  return 0;
-}
-
-ObjectReader ObjectReader::object(std::string_view key) const& {
-  const std::optional<dom::element> found = find(key);
-  const Path path(path_, key);
-  return {found ? as_object(*found, path) : std::nullopt, path, problems_};
-}
-
 ObjectReader ObjectReader::object(std::string_view key, Path root) const {
-  const std::optional<dom::element> found = find(key);
-  return {found ? as_object(*found, {path_, key}) : std::nullopt, root, problems_};
+  return {value(key).as_object(), root, problems_};
 }
 
 std::string_view ObjectReader::required_text(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  const std::optional<std::string_view> text = found ? as_text(*found, {path_, key}) : "";
-  if (text && text->empty()) problem(key, found ? "is empty" : "is absent");
+  const Value found = value(key);
+  if (!found) found.problem("is absent");
+  const std::optional<std::string_view> text = found.as_text();
+  if (text && text->empty()) found.problem("is empty");
   return text.value_or("");
 }
 
 ObjectReader ObjectReader::required_object(std::string_view key) const& {
-  if (!has(key)) problem(key, "is absent");
-  return object(key);
+  const Value found = value(key);
+  if (!found) found.problem("is absent");
+  return found.object();
 }
 
 ObjectReader ObjectReader::required_object(std::string_view key, Path root) const {
-  if (!has(key)) problem(key, "is absent");
-  return object(key, root);
-}
-
-void ObjectReader::require_elements(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  dom::array elements;
-  if (!found) problem(key, "is absent");
-  if (found && found->get(elements) == simdjson::SUCCESS && elements.begin() == elements.end()) {
-    problem(key, "is empty");
-  }
-}
-
-bool ObjectReader::is_small_enough(std::size_t size, const Path& path) const {
-  if (size <= kMaxElements) return true;
-  problems_->add(path, "has more than " + std::to_string(kMaxElements) + " elements");
-  return false;
-}
-
-std::optional<dom::array> ObjectReader::array(std::string_view key) const {
-  const std::optional<dom::element> found = find(key);
-  dom::array elements;
-  if (!found) return std::nullopt;
-  if (found->get(elements) == simdjson::SUCCESS) return elements;
-  problem(key, unexpected(*found, "an array"));
-  return std::nullopt;
+  const Value found = value(key);
+  if (!found) found.problem("is absent");
+  return {found.as_object(), root, problems_};
 }
 
 DocumentParser::~DocumentParser() {

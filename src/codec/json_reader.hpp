@@ -27,10 +27,10 @@ inline constexpr std::size_t kMaxElements = 10'000;
 // nothing until something is wrong. A parent must outlive its children.
 class Path {
  public:
-  explicit Path(std::string_view root) : key_(root) {}
-  Path(const Path& parent, std::string_view key) : parent_(&parent), key_(key) {}
-  Path(const Path& parent, std::size_t index)
-      : parent_(&parent), index_(index), is_element_(true) {}
+  explicit Path(std::string_view root) : key_(root.data()), size_(root.size()) {}
+  Path(const Path& parent, std::string_view key)
+      : parent_(&parent), key_(key.data()), size_(key.size()) {}
+  Path(const Path& parent, std::size_t index) : parent_(&parent), size_(index) {}
 
   // "spec.containers[1].name"; a key that is no plain word stands in brackets, as
   // metadata.labels[a/b]. Free of control characters, and keys are cut at 64 bytes.
@@ -38,9 +38,9 @@ class Path {
 
  private:
   const Path* parent_ = nullptr;
-  std::string_view key_;
-  std::size_t index_ = 0;
-  bool is_element_ = false;
+  const char* key_ =
+      nullptr;  // null = an element, whose index size_ is; small, for a Path is made per value
+  std::size_t size_ = 0;
 };
 
 // The fields that are not what they must be. Keeps the first 100 and counts the rest, for a hostile
@@ -61,66 +61,102 @@ class Problems {
   std::size_t left_out_ = 0;
 };
 
-// Reads one object's fields by their exact keys. Null and absent are the same; a wrong type is a
-// problem and reads as absent. An absent object reads as one without fields, so that a chain of
-// optional objects needs no branch. What is returned as a view lives until this thread parses
-// again.
+class ObjectReader;
+
+// A value of a document, or none where it is absent or null: the two are the same. Each getter says
+// which type it expects; another one is a problem and reads as absent. Views live until this thread
+// parses again.
+class Value {
+ public:
+  Value() = default;
+
+  explicit operator bool() const { return element_.has_value(); }
+
+  std::string_view text() const;  // "" = absent
+  bool flag() const { return optional_flag().value_or(false); }
+  std::optional<bool> optional_flag() const;
+  std::int64_t integer() const;  // 0 = absent
+  ObjectReader object() const;
+  std::size_t size() const;  // elements or fields; 0 where there are none or more than kMaxElements
+
+  // Calls `read(index, reader)` for each object of an array.
+  template <std::invocable<std::size_t, const ObjectReader&> Read>
+  void each_object(Read read) const;
+  // Calls `read(text)` for each string of an array.
+  template <std::invocable<std::string_view> Read>
+  void each_text(Read read) const;
+  // Calls `read(key, text)` for each field of an object that maps keys to strings.
+  template <std::invocable<std::string_view, std::string_view> Read>
+  void each_field(Read read) const;
+
+  // An array without elements is a problem. A value of another type is not: whoever reads it will
+  // say so.
+  void refuse_empty_array() const;
+  void problem(std::string_view what) const { problems_->add(path_, what); }
+
+ private:
+  friend class ObjectReader;
+  Value(std::optional<simdjson::dom::element> element, Path path, Problems& problems)
+      : element_(element), path_(path), problems_(&problems) {}
+  // Of an array's element or a map's value, where null is of the wrong type and not absent.
+  std::optional<simdjson::dom::object> as_object() const;
+  std::optional<std::string_view> as_text() const;
+  std::optional<simdjson::dom::array> as_array() const;
+  bool is_small_enough(std::size_t size) const;
+  template <class Read>
+  void each_element(Read read) const;
+
+  std::optional<simdjson::dom::element> element_;
+  Path path_{""};
+  Problems* problems_ = nullptr;
+};
+
+// Reads one object's fields by their exact keys. An absent object reads as one without fields, so
+// that a chain of optional objects needs no branch.
 class ObjectReader {
  public:
   ObjectReader(simdjson::dom::object object, Path path, Problems& problems)
       : object_(object), path_(path), problems_(&problems) {}
-  ObjectReader(const ObjectReader&) = delete;  // its children point at its path
+  ObjectReader(const ObjectReader&) = delete;  // its values point at its path
   ObjectReader& operator=(const ObjectReader&) = delete;
   ~ObjectReader() = default;
 
   explicit operator bool() const { return object_.has_value(); }
   bool has(std::string_view key) const { return find(key).has_value(); }
 
-  std::string_view text(std::string_view key) const;  // "" = absent
-  bool flag(std::string_view key) const { return optional_flag(key).value_or(false); }
-  std::optional<bool> optional_flag(std::string_view key) const;
-  std::int64_t integer(std::string_view key) const;  // 0 = absent
-  ObjectReader object(std::string_view key) const&;
+  Value value(std::string_view key) const& { return {find(key), {path_, key}, *problems_}; }
+  // Calls `read(key, value)` for each field that is not null, in the order of the document: one
+  // pass, where many keys are asked for.
+  template <std::invocable<std::string_view, const Value&> Read>
+  void each_value(Read read) const;
+
+  std::string_view text(std::string_view key) const { return value(key).text(); }
+  bool flag(std::string_view key) const { return value(key).flag(); }
+  std::optional<bool> optional_flag(std::string_view key) const {
+    return value(key).optional_flag();
+  }
+  std::int64_t integer(std::string_view key) const { return value(key).integer(); }
+  ObjectReader object(std::string_view key) const& { return value(key).object(); }
   ObjectReader object(std::string_view key) const&& = delete;  // the child would outlive its parent
   // The same, with paths inside it that begin at `root`.
   ObjectReader object(std::string_view key, Path root) const;
+  template <class Read>
+  void each_object(std::string_view key, Read read) const {
+    value(key).each_object(read);
+  }
+  template <class Read>
+  void each_text(std::string_view key, Read read) const {
+    value(key).each_text(read);
+  }
+  template <class Read>
+  void each_field(std::string_view key, Read read) const {
+    value(key).each_field(read);
+  }
 
   // The same as `text` and `object`; absent (and "") is a problem.
   std::string_view required_text(std::string_view key) const;
   ObjectReader required_object(std::string_view key) const&;
   ObjectReader required_object(std::string_view key, Path root) const;
-  // An absent or empty array is a problem; a value of another type is not, for whoever reads it
-  // will say so.
-  void require_elements(std::string_view key) const;
-
-  // Calls `read(index, reader)` for each object of an array.
-  template <std::invocable<std::size_t, const ObjectReader&> Read>
-  void each_object(std::string_view key, Read read) const {
-    each_element(key, [&](std::size_t index, simdjson::dom::element element, const Path& path) {
-      const std::optional<simdjson::dom::object> object = as_object(element, path);
-      if (object) read(index, ObjectReader(*object, path, *problems_));
-    });
-  }
-
-  // Calls `read(text)` for each string of an array.
-  template <std::invocable<std::string_view> Read>
-  void each_text(std::string_view key, Read read) const {
-    each_element(key, [&](std::size_t, simdjson::dom::element element, const Path& path) {
-      const std::optional<std::string_view> text = as_text(element, path);
-      if (text) read(*text);
-    });
-  }
-
-  // Calls `read(key, text)` for each field of an object that maps keys to strings.
-  template <std::invocable<std::string_view, std::string_view> Read>
-  void each_field(std::string_view key, Read read) const {
-    const ObjectReader map = object(key);
-    if (!map || !is_small_enough(map.object_->size(), map.path_)) return;
-    for (const auto [name, value] : *map.object_) {
-      const std::optional<std::string_view> text = as_text(value, Path(map.path_, name));
-      if (text) read(name, *text);
-    }
-  }
 
   void problem(std::string_view key, std::string_view what) const {
     problems_->add({path_, key}, what);
@@ -128,33 +164,63 @@ class ObjectReader {
   const Path& path() const { return path_; }
 
  private:
+  friend class Value;
   ObjectReader(std::optional<simdjson::dom::object> object, Path path, Problems* problems)
       : object_(object), path_(path), problems_(problems) {}
 
   // What stands at the key; nothing where it is absent or null.
   std::optional<simdjson::dom::element> find(std::string_view key) const;
-  std::optional<simdjson::dom::object> as_object(simdjson::dom::element element,
-                                                 const Path& path) const;
-  std::optional<std::string_view> as_text(simdjson::dom::element element, const Path& path) const;
-  bool is_small_enough(std::size_t size, const Path& path) const;
-
-  template <class Read>
-  void each_element(std::string_view key, Read read) const {
-    const std::optional<simdjson::dom::array> elements = array(key);
-    const Path list(path_, key);
-    if (!elements || !is_small_enough(elements->size(), list)) return;
-    std::size_t index = 0;
-    for (const simdjson::dom::element element : *elements) {
-      read(index, element, Path(list, index));
-      ++index;
-    }
-  }
-  std::optional<simdjson::dom::array> array(std::string_view key) const;
 
   std::optional<simdjson::dom::object> object_;
   Path path_;
   Problems* problems_;
 };
+
+template <class Read>
+void Value::each_element(Read read) const {
+  const std::optional<simdjson::dom::array> elements = as_array();
+  if (!elements || !is_small_enough(elements->size())) return;
+  std::size_t index = 0;
+  for (const simdjson::dom::element element : *elements) {
+    read(index, Value(element, {path_, index}, *problems_));
+    ++index;
+  }
+}
+
+template <std::invocable<std::size_t, const ObjectReader&> Read>
+void Value::each_object(Read read) const {
+  each_element([&](std::size_t index, const Value& value) {
+    const std::optional<simdjson::dom::object> object = value.as_object();
+    if (object) read(index, ObjectReader(object, value.path_, problems_));
+  });
+}
+
+template <std::invocable<std::string_view> Read>
+void Value::each_text(Read read) const {
+  each_element([&](std::size_t, const Value& value) {
+    const std::optional<std::string_view> text = value.as_text();
+    if (text) read(*text);
+  });
+}
+
+template <std::invocable<std::string_view, std::string_view> Read>
+void Value::each_field(Read read) const {
+  const ObjectReader map = object();
+  if (!map || !is_small_enough(map.object_->size())) return;
+  for (const auto [key, element] : *map.object_) {
+    const std::optional<std::string_view> text =
+        Value(element, {map.path_, key}, *problems_).as_text();
+    if (text) read(key, *text);
+  }
+}
+
+template <std::invocable<std::string_view, const Value&> Read>
+void ObjectReader::each_value(Read read) const {
+  if (!object_) return;
+  for (const auto [key, element] : *object_) {
+    if (!element.is_null()) read(key, Value(element, {path_, key}, *problems_));
+  }
+}
 
 enum class Padding : std::uint8_t { absent, present };
 

@@ -1,5 +1,7 @@
 #include "xila/codec/pod.hpp"
 
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include "pod_reader.hpp"
@@ -7,19 +9,27 @@
 namespace xila::codec {
 namespace {
 
-void read_metadata(const ObjectReader& metadata, policy::Pod& pod) {
+// Objects with many fields are read in one pass over them, the others by key.
+
+void read_owner(const ObjectReader& reference, policy::OwnerReference& owner) {
+  owner.api_version = reference.text("apiVersion");
+  owner.kind = reference.text("kind");
+  owner.name = reference.text("name");
+  owner.uid = reference.text("uid");
+  owner.controller = reference.flag("controller");
+}
+
+void read_metadata(const ObjectReader& metadata, DecodedPod& decoded) {
+  policy::Pod& pod = decoded.pod;
   pod.name = metadata.text("name");
   pod.generate_name = metadata.text("generateName");
-  metadata.each_field("labels", [&](std::string_view key, std::string_view value) {
-    pod.labels.emplace_back(key, value);
-  });
+  decoded.space = metadata.text("namespace");
+  const Value labels = metadata.value("labels");
+  pod.labels.reserve(labels.size());
+  labels.each_field(
+      [&](std::string_view key, std::string_view value) { pod.labels.emplace_back(key, value); });
   metadata.each_object("ownerReferences", [&](std::size_t, const ObjectReader& reference) {
-    policy::OwnerReference& owner = pod.owners.emplace_back();
-    owner.api_version = reference.text("apiVersion");
-    owner.kind = reference.text("kind");
-    owner.name = reference.text("name");
-    owner.uid = reference.text("uid");
-    owner.controller = reference.flag("controller");
+    read_owner(reference, pod.owners.emplace_back());
   });
 }
 
@@ -29,39 +39,43 @@ std::optional<bool> read_host_process(const ObjectReader& security) {
   return windows.optional_flag("hostProcess");
 }
 
-policy::Container read_container(policy::ContainerKind kind, std::size_t index,
-                                 const ObjectReader& reader) {
-  policy::Container container{.kind = kind, .index = index};
-  container.name = reader.text("name");
-
-  const ObjectReader security = reader.object("securityContext");
+void read_security(const ObjectReader& security, policy::Container& container) {
   container.privileged = security.flag("privileged");
   container.host_process = read_host_process(security);
   container.proc_mount = security.text("procMount");
   const ObjectReader capabilities = security.object("capabilities");
   capabilities.each_text(
       "add", [&](std::string_view name) { container.added_capabilities.emplace_back(name); });
-
-  reader.each_object("ports", [&](std::size_t place, const ObjectReader& port) {
-    const std::int64_t host_port = port.integer("hostPort");
-    if (host_port != 0) container.host_ports.emplace_back(place, host_port);
-  });
-  reader.each_object("env", [&](std::size_t place, const ObjectReader& variable) {
-    const std::string_view name = variable.text("name");
-    if (policy::is_gpu_visibility_variable(name)) container.gpu_variables.emplace_back(place, name);
-  });
-  return container;
 }
 
-policy::Volume read_volume(std::size_t index, const ObjectReader& reader) {
-  policy::Volume volume{.index = index};
+void read_container(const ObjectReader& reader, policy::Container& container) {
+  reader.each_value([&](std::string_view key, const Value& value) {
+    if (key == "name") {
+      container.name = value.text();
+    } else if (key == "securityContext") {
+      read_security(value.object(), container);
+    } else if (key == "ports") {
+      value.each_object([&](std::size_t place, const ObjectReader& port) {
+        const std::int64_t host_port = port.integer("hostPort");
+        if (host_port != 0) container.host_ports.emplace_back(place, host_port);
+      });
+    } else if (key == "env") {
+      value.each_object([&](std::size_t place, const ObjectReader& variable) {
+        const std::string_view name = variable.text("name");
+        if (policy::is_gpu_visibility_variable(name))
+          container.gpu_variables.emplace_back(place, name);
+      });
+    }
+  });
+}
+
+void read_volume(const ObjectReader& reader, policy::Volume& volume) {
   volume.name = reader.text("name");
   volume.has_host_path = reader.has("hostPath");
   const ObjectReader host_path = reader.object("hostPath");
   volume.host_path = host_path.text("path");
   const ObjectReader claim = reader.object("persistentVolumeClaim");
   volume.claim = claim.text("claimName");
-  return volume;
 }
 
 // The requirements of one list of a node selector term that are about `about`.
@@ -80,12 +94,7 @@ void read_requirements(const ObjectReader& term, std::string_view list, std::str
 
 // Only what is required and names nodes: a preference pins nothing, and other labels are for many
 // nodes.
-void read_placement(const ObjectReader& spec, policy::Pod& pod) {
-  const ObjectReader selector = spec.object("nodeSelector");
-  if (selector.has(policy::kHostnameLabel)) {
-    pod.hostname_selector = selector.text(policy::kHostnameLabel);
-  }
-  const ObjectReader affinity = spec.object("affinity");
+void read_affinity(const ObjectReader& affinity, policy::Pod& pod) {
   const ObjectReader node_affinity = affinity.object("nodeAffinity");
   const ObjectReader required =
       node_affinity.object("requiredDuringSchedulingIgnoredDuringExecution");
@@ -95,26 +104,59 @@ void read_placement(const ObjectReader& spec, policy::Pod& pod) {
   });
 }
 
-void read_spec(const ObjectReader& spec, policy::Pod& pod) {
-  pod.scheduler_name = spec.text("schedulerName");
-  pod.node_name = spec.text("nodeName");
-  pod.service_account_name = spec.text("serviceAccountName");
-  pod.host_network = spec.flag("hostNetwork");
-  pod.host_pid = spec.flag("hostPID");
-  pod.host_ipc = spec.flag("hostIPC");
-  const ObjectReader security = spec.object("securityContext");
-  pod.host_process = read_host_process(security).value_or(false);
+void read_node_selector(const ObjectReader& selector, policy::Pod& pod) {
+  const Value host = selector.value(policy::kHostnameLabel);
+  if (host) pod.hostname_selector = host.text();
+}
 
-  spec.require_elements(policy::field_of(policy::ContainerKind::regular));
-  for (const policy::ContainerKind kind : policy::kContainerKinds) {
-    spec.each_object(policy::field_of(kind), [&](std::size_t index, const ObjectReader& reader) {
-      pod.containers.push_back(read_container(kind, index, reader));
+// In the order of the kinds, whatever the document's.
+void read_containers(const ObjectReader& spec, policy::Pod& pod) {
+  std::array<Value, std::size(policy::kContainerKinds)> lists;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    lists[i] = spec.value(policy::field_of(policy::kContainerKinds[i]));
+    count += lists[i].size();
+  }
+  pod.containers.reserve(count);
+
+  if (!lists[0]) lists[0].problem("is absent");
+  lists[0].refuse_empty_array();
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    lists[i].each_object([&](std::size_t index, const ObjectReader& reader) {
+      read_container(reader, pod.containers.emplace_back(policy::Container{
+                                 .kind = policy::kContainerKinds[i], .index = index}));
     });
   }
-  spec.each_object("volumes", [&](std::size_t index, const ObjectReader& reader) {
-    pod.volumes.push_back(read_volume(index, reader));
+}
+
+void read_spec(const ObjectReader& spec, policy::Pod& pod) {
+  spec.each_value([&](std::string_view key, const Value& value) {
+    if (key == "schedulerName") {
+      pod.scheduler_name = value.text();
+    } else if (key == "nodeName") {
+      pod.node_name = value.text();
+    } else if (key == "serviceAccountName") {
+      pod.service_account_name = value.text();
+    } else if (key == "hostNetwork") {
+      pod.host_network = value.flag();
+    } else if (key == "hostPID") {
+      pod.host_pid = value.flag();
+    } else if (key == "hostIPC") {
+      pod.host_ipc = value.flag();
+    } else if (key == "securityContext") {
+      pod.host_process = read_host_process(value.object()).value_or(false);
+    } else if (key == "nodeSelector") {
+      read_node_selector(value.object(), pod);
+    } else if (key == "affinity") {
+      read_affinity(value.object(), pod);
+    } else if (key == "volumes") {
+      pod.volumes.reserve(value.size());
+      value.each_object([&](std::size_t index, const ObjectReader& reader) {
+        read_volume(reader, pod.volumes.emplace_back(policy::Volume{.index = index}));
+      });
+    }
   });
-  read_placement(spec, pod);
+  read_containers(spec, pod);
 }
 
 }  // namespace
@@ -122,8 +164,7 @@ void read_spec(const ObjectReader& spec, policy::Pod& pod) {
 DecodedPod read_pod(const ObjectReader& object) {
   DecodedPod decoded;
   const ObjectReader metadata = object.object("metadata");
-  decoded.space = metadata.text("namespace");
-  read_metadata(metadata, decoded.pod);
+  read_metadata(metadata, decoded);
   const ObjectReader spec = object.required_object("spec");
   if (spec) read_spec(spec, decoded.pod);
   return decoded;
