@@ -77,9 +77,9 @@ void LiveCertificate::reload(const std::function<void(net::TlsIdentity)>& use) {
   if (identity->not_before > now)
     return refuse("certificate: it is not valid before " + rfc3339(identity->not_before));
 
+  use(*identity);  // before it is said: who reads the line or the metric relies on it
   took_over(*identity, std::move(*material));
   metrics_.reloads.add(kWhat, "taken_over");
-  use(std::move(*identity));
 }
 
 std::optional<std::string> LiveCertificate::not_ready_because() const {

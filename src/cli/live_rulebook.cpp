@@ -23,11 +23,12 @@ LiveRulebook::LiveRulebook(config::Files files, policy::Rulebook first, telemetr
 }
 
 void LiveRulebook::take_over(policy::Rulebook rulebook) {
+  const auto next = std::make_shared<const policy::Rulebook>(std::move(rulebook));
+  current_.store(next);  // before it is said: who reads the line or the metric relies on it
   log::info("config_loaded", {{"generation", ++generation_},
-                              {"profiles", rulebook.profiles.size()},
-                              {"accepted_schedulers", rulebook.accepted_schedulers.size()},
-                              {"static_tenants", rulebook.static_tenants.size()}});
-  current_.store(std::make_shared<const policy::Rulebook>(std::move(rulebook)));
+                              {"profiles", next->profiles.size()},
+                              {"accepted_schedulers", next->accepted_schedulers.size()},
+                              {"static_tenants", next->static_tenants.size()}});
   metrics_.config_generation.set(generation_);
   metrics_.reload_successful.set(1, kWhat);
   metrics_.reload_success_time.set(unix_time(std::chrono::system_clock::now()), kWhat);
