@@ -1,3 +1,5 @@
+#include "characters.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -47,31 +49,58 @@ std::size_t character_bytes(std::string_view text) {
   return sequence.continuation + 1;
 }
 
-bool is_forbidden(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
-}
-
 std::string hexadecimal(char c) {
   constexpr char kDigits[] = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
   return {'0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
 }
 
+// Line breaks to YAML 1.1, and so to kubectl, but not to YAML 1.2 and the parser here: text behind
+// one is a comment to the one and a key to the other. The byte order mark is dropped by some.
+std::string_view find_disputed(std::string_view character) {
+  if (character == "\xC2\x85") return "U+0085";
+  if (character == "\xE2\x80\xA8") return "U+2028";
+  if (character == "\xE2\x80\xA9") return "U+2029";
+  if (character == kByteOrderMark) return "U+FEFF";
+  return {};
+}
+
+// What is wrong with the character at the start of `text`, "" = nothing.
+std::string find_wrong(std::string_view text, std::size_t bytes, Syntax syntax) {
+  if (bytes == 0) return "not UTF-8: byte " + hexadecimal(text[0]);
+  const char c = text[0];
+  const auto byte = static_cast<unsigned char>(c);
+  if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F) {
+    return "control character " + hexadecimal(c);
+  }
+  if (syntax == Syntax::json) return {};
+  if (c == '\r' && !text.starts_with("\r\n")) return "a carriage return without a line feed";
+  const std::string_view disputed = find_disputed(text.substr(0, bytes));
+  if (disputed.empty()) return {};
+  return std::string(disputed) +
+         ", which ends a line for some readers of YAML; escape or remove it";
+}
+
 }  // namespace
 
-std::expected<void, Problem> check_characters(std::string_view text) {
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+std::expected<void, Problem> check_characters(std::string_view text, Syntax syntax) {
   Mark mark{1, 1};
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = character_bytes(text.substr(at));
-    if (bytes == 0) {
-      return std::unexpected(Problem{mark, "not UTF-8: byte " + hexadecimal(text[at])});
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    if (std::string wrong = find_wrong(text, bytes, syntax); !wrong.empty()) {
+      return std::unexpected(Problem{mark, std::move(wrong)});
     }
-    if (is_forbidden(text[at])) {
-      return std::unexpected(Problem{mark, "control character " + hexadecimal(text[at])});
-    }
-    mark = text[at] == '\n' ? Mark{mark.line + 1, 1} : Mark{mark.line, mark.column + 1};
-    at += bytes;
+    mark = text[0] == '\n' ? Mark{mark.line + 1, 1} : Mark{mark.line, mark.column + 1};
+    text.remove_prefix(bytes);
   }
   return {};
 }

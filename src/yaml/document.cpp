@@ -9,6 +9,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "characters.hpp"
+
 namespace xila::yaml {
 namespace {
 
@@ -38,6 +40,7 @@ class MarkReader {
     return {mark.line + 1, characters_ + 1};
   }
 
+  // The text from there to the end of the file.
   std::string_view text_from(const YAML::Mark& mark) const {
     return text_.substr(std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size()));
   }
@@ -48,6 +51,27 @@ class MarkReader {
   std::size_t counted_to_ = 0;
   int characters_ = 0;
 };
+
+// True for a quoted scalar, at the start of `text`, whose closing quote is there. The parser takes
+// the end of the file for one.
+bool is_closed(std::string_view text) {
+  // An anchor or a tag may stand before the quote.
+  while (text.starts_with('&') || text.starts_with('!')) {
+    text.remove_prefix(std::min(text.find_first_of(" \t\r\n"), text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  }
+  if (!text.starts_with('"') && !text.starts_with('\'')) return true;
+  const char quote = text.front();
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    const bool is_escape = quote == '"' ? text[at] == '\\' : text.substr(at).starts_with("''");
+    if (is_escape) {
+      ++at;
+    } else if (text[at] == quote) {
+      return true;
+    }
+  }
+  return false;
+}
 
 // Builds the documents from the parser's events. `open_` is the way from the document's root to the
 // collection being read; a mapping waits for a key and a value in turn.
@@ -80,6 +104,11 @@ class Builder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     Node node = node_at(Kind::scalar, mark, tag, anchor);
+    if (tag != "?" && !is_closed(marks_.text_from(mark))) {
+      throw Refusal{{node.mark, "a string without its closing quote"}};
+    }
+    // The parser writes "\N" and "\_" as single bytes.
+    if (!is_utf8(value)) throw Refusal{{node.mark, "an escape sequence that is not supported"}};
     node.text = value;
     node.plain = tag == "?";
     add(std::move(node));
@@ -152,7 +181,8 @@ class Builder : public YAML::EventHandler {
 }  // namespace
 
 std::expected<std::vector<Node>, Problem> parse(std::string_view text, const Limits& limits) {
-  if (auto checked = check_characters(text); !checked) return std::unexpected(checked.error());
+  if (auto checked = check_characters(text, Syntax::yaml); !checked)
+    return std::unexpected(checked.error());
 
   Builder builder(text, limits);
   try {

@@ -77,6 +77,8 @@ TEST(Parse, ShowsWhatStandsThere) {
       {"two documents", "a: b\n---\nc\n", "{a@1:1: b@1:4 }@1:1\nc@3:1\n"},
       {"columns count characters", "{\xC3\xA9\xE2\x82\xAC: b, c: d}",
        "{\xC3\xA9\xE2\x82\xAC@1:2: b@1:6 c@1:9: d@1:12 }@1:1\n"},
+      {"quotes inside quotes", "{a: 'it''s', b: \"\\\"\", c: ''}",
+       "{a@1:2: 'it's'@1:5 b@1:14: '\"'@1:17 c@1:23: ''@1:26 }@1:1\n"},
       {"lines may end as on Windows", "a: b\r\nc: d\r\n", "{a@1:1: b@1:4 c@2:1: d@2:4 }@1:1\n"},
   };
   for (const Case& c : cases) {
@@ -107,6 +109,20 @@ TEST(Parse, RefusesWithThePlace) {
       {"overlong slash", "a: \xC0\xAF", "1:4: not UTF-8: byte 0xc0"},
       {"surrogate", "a: \xED\xA0\x80", "1:4: not UTF-8: byte 0xed"},
       {"beyond Unicode", "a: \xF4\x90\x80\x80", "1:4: not UTF-8: byte 0xf4"},
+      {"a carriage return, which ends a line for some", "# a\rb: c\n",
+       "1:4: a carriage return without a line feed"},
+      {"a line separator, which ends a line for some",
+       "# a\xE2\x80\xA8"
+       "b: c\n",
+       "1:4: U+2028, which ends a line for some readers of YAML; escape or remove it"},
+      {"string without end", "a: \"b\n", "1:4: a string without its closing quote"},
+      {"string without end after an escaped quote", "a: \"b\\\"\n",
+       "1:4: a string without its closing quote"},
+      {"single quotes without end", "a: 'b''\n", "1:4: a string without its closing quote"},
+      {"string without end behind a tag", "a: !!str  \"b\n",
+       "1:4: a string without its closing quote"},
+      {"an escape that the parser gets wrong", "a: \"\\N\"\n",
+       "1:4: an escape sequence that is not supported"},
       {"UTF-16",
        std::string("\xFF\xFE"
                    "a\0",

@@ -57,9 +57,12 @@ struct Limits {
 // anchor is possible.
 std::expected<std::vector<Node>, Problem> parse(std::string_view text, const Limits& limits = {});
 
-// The first character that no YAML text may hold: not UTF-8, or a control character but tab and
-// line ends. The parser underneath takes some of them for its own end-of-file mark.
-std::expected<void, Problem> check_characters(std::string_view text);
+enum class Syntax : std::uint8_t { json, yaml };
+
+// The first character that no text of that syntax may hold here: what is not UTF-8, a control
+// character but tab and line ends (the parser underneath takes some for its own end-of-file mark),
+// and, in YAML, what only some readers take for the end of a line. `parse` has checked it.
+std::expected<void, Problem> check_characters(std::string_view text, Syntax syntax);
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
