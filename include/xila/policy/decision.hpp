@@ -38,7 +38,7 @@ std::string check_ids(const Decision& decision);
 
 inline constexpr std::size_t kMaxMessageBytes = 4096;
 
-// "Pod team-a/train-0 crosses the placement boundary of profile volcano: [node-pin] ...;
+// "Pod team-a/train-0 crosses the placement boundary of profile gang: [node-pin] ...;
 // [privileged] ...". At most kMaxMessageBytes, cut at a character and followed by the count of what
 // was cut. "" without violations.
 std::string message(const Decision& decision, const Subject& subject);
