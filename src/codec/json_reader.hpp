@@ -140,6 +140,8 @@ class ObjectReader {
   ObjectReader object(std::string_view key) const&& = delete;  // the child would outlive its parent
   // The same, with paths inside it that begin at `root`.
   ObjectReader object(std::string_view key, Path root) const;
+  // This object once more, with paths that begin at `root` and problems of its own.
+  ObjectReader apart(Path root, Problems& problems) const { return {object_, root, &problems}; }
   template <class Read>
   void each_object(std::string_view key, Read read) const {
     value(key).each_object(read);
