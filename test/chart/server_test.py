@@ -158,7 +158,7 @@ class SelfTest(ChartTest):
         self.assertIn("--connect=10.0.0.1:10250", pod["spec"]["containers"][0]["args"])
 
 
-class OptIn(ChartTest):
+class Optional(ChartTest):
     def test_network_policy_lets_the_api_server_in_from_anywhere(self):
         policy = self.render(integrated(profile(), networkPolicy={"enabled": True, "metricsFrom": [{"podSelector": {}}]})).one("NetworkPolicy")
         reviews, metrics = policy["spec"]["ingress"]
