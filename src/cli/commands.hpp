@@ -22,12 +22,14 @@ struct Command {
 };
 
 // Each in the file of its name. Wants only its declaration and its row here.
+Run declare_check(CLI::App& app);
 Run declare_profiles(CLI::App& app);
 Run declare_webhook(CLI::App& app);
 Run declare_version(CLI::App& app);
 
 // Every command, in the order in which --help lists them.
 inline constexpr Command kCommands[] = {
+    {"check", "Judge the Pods of manifests offline", declare_check},
     {"profiles", "Check a profiles file and list its profiles", declare_profiles},
     {"webhook", "Serve the admission webhook", declare_webhook},
     {"version", "Show version, commit, build and library versions", declare_version},
