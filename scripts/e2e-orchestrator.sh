@@ -75,9 +75,16 @@ install_kueue() {
   undo kubectl delete clusterqueues.kueue.x-k8s.io,resourceflavors.kueue.x-k8s.io xila-e2e --ignore-not-found --timeout=60s
 }
 kueue_queues() {
-  printf '{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"ResourceFlavor","metadata":{"name":"xila-e2e"}}
-{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"ClusterQueue","metadata":{"name":"xila-e2e"},"spec":{"namespaceSelector":{},"resourceGroups":[{"coveredResources":["cpu","memory"],"flavors":[{"name":"xila-e2e","resources":[{"name":"cpu","nominalQuota":"1"},{"name":"memory","nominalQuota":"1Gi"}]}]}]}}
-{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"LocalQueue","metadata":{"name":"xila-e2e","namespace":"%s"},"spec":{"clusterQueue":"xila-e2e"}}' "$tenant" | kubectl apply -f -
+  local api
+  api=kueue.x-k8s.io/$(kubectl get crd clusterqueues.kueue.x-k8s.io -o jsonpath='{.spec.versions[?(@.storage==true)].name}')
+  kubectl apply -f - <<EOF
+{"apiVersion":"$api","kind":"ResourceFlavor","metadata":{"name":"xila-e2e"}}
+---
+{"apiVersion":"$api","kind":"ClusterQueue","metadata":{"name":"xila-e2e"},"spec":{"namespaceSelector":{},"resourceGroups":[{"coveredResources":["cpu","memory"],
+  "flavors":[{"name":"xila-e2e","resources":[{"name":"cpu","nominalQuota":"1"},{"name":"memory","nominalQuota":"1Gi"}]}]}]}}
+---
+{"apiVersion":"$api","kind":"LocalQueue","metadata":{"name":"xila-e2e","namespace":"$tenant"},"spec":{"clusterQueue":"xila-e2e"}}
+EOF
 }
 
 install_yunikorn() {
