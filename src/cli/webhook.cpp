@@ -46,6 +46,13 @@ struct WebhookOptions {
   LoggingOptions logging;
 };
 
+// A slip of the pen must not switch a limit off: CLI11 reads "-5" as a huge number.
+CLI::Validator within(std::size_t least, std::size_t most) {
+  CLI::Validator bounds = CLI::Range(least, most);
+  bounds.description("");  // not into --help
+  return bounds;
+}
+
 void add_options(CLI::App& app, WebhookOptions& options) {
   add_rulebook_options(app, options.files);
 
@@ -71,14 +78,17 @@ void add_options(CLI::App& app, WebhookOptions& options) {
       ->group(serving);
   app.add_option("--threads", options.threads, "Threads that answer reviews; 0: one per CPU")
       ->type_name("N")
+      ->check(within(0, 256))
       ->group(serving);
 
   const char* limits = "Limits";
   app.add_option("--max-request-bytes", options.limits.body_bytes, "Largest review")
       ->type_name("BYTES")
+      ->check(within(1024, std::size_t{1} << 30))
       ->group(limits);
   app.add_option("--max-connections", options.limits.connections, "Most open connections")
       ->type_name("N")
+      ->check(within(1, 1'000'000))
       ->group(limits);
   add_duration(app, "--request-timeout", options.request_timeout,
                "Upper bound on the API server's ?timeout=")
@@ -231,9 +241,9 @@ void Webhook::await_signals() {
 // lost here would be a denied Pod at each rollout.
 void Webhook::begin_shutdown(int signal) {
   shutting_down_.store(true);
+  server_->drain();
   log::info("shutting_down",
             {{"signal", signal}, {"delay_ms", options_.operations.shutdown_delay.count()}});
-  server_->drain();
   shutdown_timer_.expires_after(options_.operations.shutdown_delay);
   shutdown_timer_.async_wait([this](boost::system::error_code) { io_.stop(); });
 }

@@ -6,6 +6,9 @@ namespace xila::net {
 
 namespace {
 
+// A client of good will sends a request in one go.
+constexpr std::chrono::seconds kStalledAfter{1};
+
 bool at_work(const Connection& connection) {
   return connection.phase == Phase::header || connection.phase == Phase::body ||
          connection.phase == Phase::answer;
@@ -16,6 +19,27 @@ void close(Connection& connection, const char* reason) {
   if (connection.ended_by == nullptr) connection.ended_by = reason;
   boost::system::error_code ignored;
   connection.socket->close(ignored);
+}
+
+enum class Missed : std::uint8_t { least, little, much };
+
+// How much the client would miss the connection. One that never asked anything, or that stopped
+// in the middle, may be one of many by which somebody takes all places.
+Missed missed(const Connection& connection, SteadyTime now) {
+  switch (connection.phase) {
+    case Phase::handshake:
+      return Missed::least;
+    case Phase::idle:
+      return connection.has_asked ? Missed::little : Missed::least;
+    case Phase::header:
+    case Phase::body:
+      return now - connection.since > kStalledAfter ? Missed::least : Missed::much;
+    case Phase::answer:
+      return Missed::much;
+    case Phase::closing:
+      return Missed::least;
+  }
+  return Missed::much;
 }
 
 const char* limit_of(Phase phase) {
@@ -44,14 +68,16 @@ void Connections::sweep(SteadyTime now) {
   }
 }
 
-bool Connections::evict_one() {
+bool Connections::evict_one(SteadyTime now) {
   Connection* victim = nullptr;
+  Missed least = Missed::much;
   for (Connection* candidate : open_) {
-    if (at_work(*candidate) || candidate->ended_by != nullptr) continue;
-    const bool goes_first =
-        victim == nullptr || (!candidate->has_asked && victim->has_asked) ||
-        (candidate->has_asked == victim->has_asked && candidate->since < victim->since);
-    if (goes_first) victim = candidate;
+    const Missed here = missed(*candidate, now);
+    if (here == Missed::much || candidate->ended_by != nullptr) continue;
+    if (here < least || (here == least && candidate->since < victim->since)) {
+      victim = candidate;
+      least = here;
+    }
   }
   if (victim == nullptr) return false;
   close(*victim, "evicted");

@@ -14,8 +14,7 @@ namespace xila::net {
 using boost::asio::ip::tcp;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What a connection is waiting for. The order is that of eviction: when all places are taken, a
-// connection that never asked anything goes before one that idles, and one at work never does.
+// What a connection is waiting for.
 enum class Phase : std::uint8_t { handshake, idle, header, body, answer, closing };
 
 // Whom a stopping server waits for.
@@ -42,8 +41,10 @@ class Connections {
 
   // Closes every socket past its deadline.
   void sweep(SteadyTime now);
-  // Closes the connection that is missed least. False: all are at work.
-  bool evict_one();
+  // Closes the connection that is missed least, the one longest so of its kind: first those that
+  // ask nothing or have stopped in the middle of asking, then those that idle between requests.
+  // False: all are at work.
+  bool evict_one(SteadyTime now);
   // Closes those that wait for a request. Returns how many are waited for: those at work, and with
   // `with_newcomers` those that have not asked anything yet.
   std::size_t close_idle(Patience patience);
@@ -59,6 +60,9 @@ class BodyBudget {
  public:
   explicit BodyBudget(std::size_t limit) : limit_(limit) {}
 
+  bool has_room_for(std::size_t bytes) const {
+    return held_.load(std::memory_order_relaxed) + bytes <= limit_;
+  }
   bool take(std::size_t bytes) {
     if (held_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
     give_back(bytes);

@@ -40,8 +40,8 @@ struct Shared {
 // Reserved at once and never grown: Beast's buffer otherwise starts at 512 bytes and reads a 16 KB
 // body in many small steps, which doubles the CPU of a request.
 inline constexpr std::size_t kReadBuffer = std::size_t{64} << 10;
-// A body buffer is kept for the next request up to this size.
-inline constexpr std::size_t kKeptBody = std::size_t{256} << 10;
+// A body buffer is kept for the next request up to this size, by each connection and uncounted.
+inline constexpr std::size_t kKeptBody = std::size_t{64} << 10;
 // So much of an unwanted body is read and thrown away to keep the connection; with more it is
 // closed.
 inline constexpr std::uint64_t kSkippedBody = 64 << 10;
@@ -166,7 +166,7 @@ class Conversation {
     if (length > shared_.limits.body_bytes) return too_large();
     const RequestHead head{request_.method, request_.path, request_.query, request_.content_type};
     if (std::optional<Response> refusal = shared_.service.refuse(head)) return refusal;
-    if (!charge(length)) return overloaded();
+    if (!shared_.budget.has_room_for(counted(length))) return overloaded();
     return std::nullopt;
   }
 
@@ -181,9 +181,17 @@ class Conversation {
     return {.status = 503, .body = "too many request bodies in memory\n"};
   }
 
-  bool charge(std::uint64_t bytes) {
+  std::size_t counted(std::uint64_t body_bytes) const {
+    const std::size_t bytes = static_cast<std::size_t>(body_bytes);
+    return bytes - std::min(bytes, shared_.limits.uncounted_body_bytes);
+  }
+
+  // By what has come: what is only announced takes no memory, and would keep others out for
+  // nothing.
+  bool charge(std::size_t body_bytes) {
+    const std::size_t bytes = counted(body_bytes);
     if (bytes <= charged_) return true;
-    const std::size_t more = static_cast<std::size_t>(bytes) - charged_;
+    const std::size_t more = bytes - charged_;
     if (!shared_.budget.take(more)) return false;
     charged_ += more;
     return true;

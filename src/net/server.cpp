@@ -226,7 +226,8 @@ void Server::State::admit(tcp::socket socket, Worker& worker) {
   Peer peer{.address = error ? "unknown" : text_of(endpoint)};
   auto begin = [this, &worker, socket = std::move(socket), peer = std::move(peer)]() mutable {
     const std::size_t share = (options.limits.connections + workers.size() - 1) / workers.size();
-    if (worker.connections.size() >= share && !worker.connections.evict_one()) {
+    if (worker.connections.size() >= share &&
+        !worker.connections.evict_one(std::chrono::steady_clock::now())) {
       shared.metrics.dropped_connections.add(shared.listener, "all_busy");
       return;  // closes the socket
     }

@@ -134,7 +134,7 @@ TEST(Server, RefusesBodiesPastTheMemoryOfAll) {
     Response response;
     co_return response;
   };
-  Fixture fixture({.total_body_bytes = 1500}, wait);
+  Fixture fixture({.total_body_bytes = 1500, .uncounted_body_bytes = 0}, wait);
   RawClient first = fixture.client();
   first.send(post("/a", std::string(1000, 'x')));
   entered.get_future().wait();

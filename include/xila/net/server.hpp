@@ -18,9 +18,12 @@ struct Limits {
   std::size_t body_bytes = std::size_t{8}
                            << 20;  // an UPDATE review holds two objects of at most 3 MiB
   std::size_t header_bytes = std::size_t{16} << 10;
-  // Bodies that are held at once by all connections; a request over it is answered 503 before it is
-  // read.
+  // Bodies that are held at once by all connections, counted as they arrive; a request over it is
+  // answered 503.
   std::size_t total_body_bytes = std::size_t{128} << 20;
+  // So much of each body is not counted, since `connections` bounds it: an ordinary review is
+  // answered whoever fills the memory with large ones.
+  std::size_t uncounted_body_bytes = std::size_t{64} << 10;
   std::size_t connections = 1024;
   std::chrono::seconds handshake{10};
   std::chrono::seconds header{10};  // from a request's first byte to the end of its head
