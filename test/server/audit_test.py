@@ -5,7 +5,9 @@ import re
 import tempfile
 import unittest
 
-from guard import FOUR_CHECKS, PATIENCE, ROOT, Guard, crossing_review, review, wait_until
+from client import PATIENCE
+from guard import Guard, wait_until
+from inputs import FOUR_CHECKS, ROOT, crossing_review, review
 
 SCHEMA = json.loads((ROOT / "docs" / "audit-log.schema.json").read_text())
 TYPES = {"string": str, "boolean": bool, "number": (int, float), "array": list, "object": dict, "null": type(None)}
@@ -180,6 +182,22 @@ class Audit(unittest.TestCase):
                 client.post(review(f"uid-{number}"))
         self.assertEqual(self.guard.stop(), 0)
         self.assertEqual(len(self.audited(200)), 200)
+
+    def test_a_full_disk_is_counted_and_holds_up_no_review(self):
+        with Guard(flags=["--audit-log", "/dev/full"]) as guard:
+            for number in range(20):
+                self.assertTrue(guard.post(review(f"uid-{number}")).allowed)
+            guard.wait_for_metric("xila_guard_audit_dropped_total", lambda value: value == 20)
+            self.assertEqual(guard.wait_for_log("audit_lines_dropped")["reason"], "No space left on device")
+
+    # The pipe to whoever collects the log is full: denials go on, and what could not be said is counted.
+    def test_a_log_that_nobody_reads_holds_up_no_review(self):
+        with Guard() as guard, guard.client() as client:
+            guard.is_read.clear()
+            for _ in range(4000):
+                self.assertEqual(client.post(crossing_review()).checks, FOUR_CHECKS)
+            self.assertGreater(guard.metric("xila_guard_log_dropped_lines"), 0)
+            self.assertEqual(guard.get("/readyz").status, 200)
 
     def test_what_is_no_review_gets_no_line(self):
         for body in (b"", b"{}", b"[1]", b"\xff\xfe"):

@@ -3,7 +3,9 @@ import json
 import threading
 import unittest
 
-from guard import FOUR_CHECKS, PATIENCE, REVIEWS, Guard, crossing_review, review
+from client import PATIENCE
+from guard import Guard
+from inputs import FOUR_CHECKS, REVIEWS, crossing_review, review
 
 CLIENTS, ROUNDS = 24, 40
 

@@ -6,7 +6,9 @@ import threading
 import time
 import unittest
 
-from guard import PATIENCE, Client, Guard, crossing_review, moment, review, wait_until
+from client import PATIENCE, Client
+from guard import Guard, moment, wait_until
+from inputs import crossing_review, review
 
 DELAY = 3.0  # long enough for all that a test does within it, on a busy machine too
 

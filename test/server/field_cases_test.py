@@ -9,7 +9,8 @@ import unittest
 
 import yaml
 
-from guard import CASES, COMMON, Guard, run_guard
+from guard import Guard, run_guard
+from inputs import CASES, COMMON
 
 # Cases in words, and who tests them.
 IN_WORDS = {

@@ -7,9 +7,8 @@
 The binary is XILA_GUARD_BINARY. At the end of the block the server must have lived until it was told to end, must end with
 exit code 0, and no sanitizer may have said a word.
 """
-import copy
+import atexit
 import functools
-import http.client
 import json
 import os
 import pathlib
@@ -24,30 +23,22 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from client import HOST, PATIENCE, Client, parse_metrics
+from inputs import COMMON, ROOT, policy_text
+
 sys.path.insert(0, str(ROOT / "test" / "cluster"))
 from apiserver import Certificates, wait_until  # noqa: E402  (found by the line above)
 
-FIXTURES = ROOT / "test" / "fixtures"
-REVIEWS = FIXTURES / "reviews"
-CASES = FIXTURES / "cases"
-COMMON = CASES / "_common"
 BINARY = os.environ.get("XILA_GUARD_BINARY") or str(ROOT / "build" / "release" / "xila-guard")
 
 # Sanitizers keep freed memory back and slow all down: measurements mean nothing under them.
 SANITIZED = bool(os.environ.get("XILA_GUARD_SANITIZE"))
-# For what happens at once on a quiet machine. Only a failing test waits that long.
-PATIENCE = 60.0
-
-HOST = "127.0.0.1"
-FOUR_CHECKS = {"host-namespace", "host-path", "node-pin", "privileged"}
 SANITIZER_WORDS = ("Sanitizer", "runtime error:")
 
 
 @functools.cache
 def shared_folder():
     """A folder for this process, removed at its end."""
-    import atexit
     folder = pathlib.Path(tempfile.mkdtemp(prefix="xila-guard-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -65,100 +56,9 @@ def server_pair():
     return authority().issue("tls", "/CN=xila-guard", (f"IP:{HOST}", "DNS:localhost", "DNS:xila-guard.xila-system.svc"))
 
 
-def review(uid="00000000-0000-4000-8000-000000000001", namespace="team-a", **spec):
-    """A CREATE of a Pod that keeps to the boundary, unless `spec` says otherwise."""
-    body = copy.deepcopy(_ok_review())
-    request = body["request"]
-    request["uid"], request["namespace"] = uid, namespace
-    request["object"]["metadata"]["namespace"] = namespace
-    request["object"]["spec"].update(spec)
-    return body
-
-
-@functools.cache
-def _ok_review():
-    return json.loads((COMMON / "ok.json").read_text())
-
-
-def crossing_review(uid="00000000-0000-4000-8000-000000000004", **spec):
-    """A CREATE that violates FOUR_CHECKS."""
-    body = review(uid, nodeName="gpu-7", hostNetwork=True, **spec)
-    pod = body["request"]["object"]["spec"]
-    pod["volumes"].append({"name": "root", "hostPath": {"path": "/"}})
-    pod["containers"][0]["securityContext"] = {"privileged": True}
-    return body
-
-
 def clean_environment():
     """The environment without what the server would read in it: flags, and a cluster around the tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("XILA_GUARD_", "KUBERNETES_"))}
-
-
-class Answer:
-    """What came back for a request."""
-
-    def __init__(self, status, headers, body):
-        self.status, self.headers, self.body = status, headers, body
-
-    @property
-    def text(self):
-        return self.body.decode()
-
-    @property
-    def response(self):
-        return json.loads(self.body.decode())["response"]
-
-    @property
-    def allowed(self):
-        return self.status == 200 and self.response["allowed"]
-
-    @property
-    def checks(self):
-        """The ids of the checks that a denial names, each once."""
-        return {cause["reason"] for cause in self.response.get("status", {}).get("details", {}).get("causes", ())}
-
-    @property
-    def message(self):
-        return self.response["status"]["message"]
-
-    def __repr__(self):
-        return f"HTTP {self.status} {self.body[:1000]!r}"
-
-
-class Client:
-    """One keep-alive connection; it honours `Connection: close` and then begins another with its next request."""
-
-    def __init__(self, port, context=None, timeout=PATIENCE):
-        if context:
-            self.connection = http.client.HTTPSConnection(HOST, port, context=context, timeout=timeout)
-        else:
-            self.connection = http.client.HTTPConnection(HOST, port, timeout=timeout)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.close()
-
-    def request(self, method, path, body=None, headers=None):
-        self.connection.request(method, path, body, headers or {})
-        answer = self.connection.getresponse()
-        return Answer(answer.status, answer.headers, answer.read())
-
-    def post(self, body, path="/validate/volcano", content_type="application/json"):
-        """Posts a review (bytes, text or an object) as the API server does."""
-        if not isinstance(body, (bytes, str)):
-            body = json.dumps(body)
-        headers = {"Accept": "application/json, */*", "User-Agent": "kube-apiserver-admission"}
-        if content_type is not None:
-            headers["Content-Type"] = content_type
-        return self.request("POST", path + "?timeout=10s", body, headers)
-
-    def socket(self):
-        """The connection's socket, opened if need be, for what http.client would not send."""
-        if self.connection.sock is None:
-            self.connection.connect()
-        return self.connection.sock
 
 
 class Guard:
@@ -188,6 +88,8 @@ class Guard:
                         "--shutdown-delay", shutdown_delay, "--log-format", "json", *flags]
         self.env = clean_environment() | (env or {})
         self.lines = []  # of stderr: objects, and text where a line is no JSON
+        self.is_read = threading.Event()  # cleared: nobody reads the server's stderr
+        self.is_read.set()
         self._news = threading.Condition()
         self._ended = False
         self.process = None
@@ -247,6 +149,7 @@ class Guard:
 
     def _read(self, stream):
         for raw in stream:
+            self.is_read.wait()
             text = raw.decode(errors="replace").rstrip("\n")
             try:
                 line = json.loads(text)
@@ -275,6 +178,7 @@ class Guard:
     def _end(self, how):
         if self.process is None:
             return None
+        self.is_read.set()
         if self.alive():
             self.stop_asked = True
             self.process.send_signal(how)
@@ -365,42 +269,6 @@ class Guard:
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def policy_text(tenants, **more):
-    """A policy file with these static tenants."""
-    return json.dumps({"apiVersion": "guard.xila.us/v1alpha1", "kind": "GuardPolicy", "tenants": {"namespaces": tenants}} | more, indent=1)
-
-
-def profiles_text(*profiles):
-    """A profiles file; each profile has a name, and what else it says."""
-    selector = {"matchLabels": {"guard.xila.us/workload": "volcano"}}
-    entries = [{"schedulerName": "volcano", "workloadSelector": selector} | profile for profile in profiles]
-    return json.dumps({"apiVersion": "guard.xila.us/v1alpha1", "kind": "OrchestratorProfiles", "profiles": entries}, indent=1)
-
-
-_SERIES = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
-_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
-
-
-def parse_metrics(text):
-    """Prometheus' text format, strictly: a line that is none of it fails."""
-    series = {}
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
-        match = _SERIES.match(line)
-        assert match, f"no series: {line!r}"
-        labels, rest = [], match[2] or ""
-        while rest:
-            label = _LABEL.match(rest)
-            assert label, f"no label: {rest!r}"
-            labels.append((label[1], label[2]))
-            rest = rest[label.end():]
-        key = (match[1], tuple(labels))
-        assert key not in series, f"twice: {line!r}"
-        series[key] = float(match[3])
-    return series
 
 
 def run_guard(*arguments, env=None, seconds=PATIENCE):

@@ -8,10 +8,11 @@ import threading
 import time
 import unittest
 
-from guard import CASES, HOST, PATIENCE, SANITIZED, Client, Guard, moment, parse_metrics, review, wait_until
+from client import HOST, PATIENCE, Client, parse_metrics, seconds_until_ended
+from guard import SANITIZED, Guard, moment, wait_until
+from inputs import CASES, JSON_HEAD, review
 
 MIB = 1 << 20
-JSON_HEAD = "POST /validate/volcano?timeout=10s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 def padded(bytes_wanted, body):
@@ -33,17 +34,6 @@ def update_of(size):
 
 def status_of(connection):
     return int(connection.recv(4096).split(b" ")[1])
-
-
-def seconds_until_ended(connection, begin):
-    """Waits until the server has closed the connection."""
-    connection.settimeout(PATIENCE)
-    try:
-        while connection.recv(4096):
-            pass
-    except (ConnectionError, ssl.SSLError):
-        pass
-    return time.monotonic() - begin
 
 
 class Bodies(unittest.TestCase):
@@ -154,7 +144,8 @@ class Bodies(unittest.TestCase):
             for client in clients:
                 client.post(large)
         grown, more = after_some - before, self.guard.resident_bytes() - after_some
-        print(f"resident: {before / MIB:.1f} MiB, +{grown / MIB:.1f} after 6 MiB reviews on 8 connections, {more / MIB:+.1f} after 80 of 1.3 MiB")
+        print(f"resident: {before / MIB:.1f} MiB, +{grown / MIB:.1f} after 6 MiB reviews on 8 connections, "
+              f"{more / MIB:+.1f} after 80 of 1.3 MiB")
         self.assertLess(more, 8 * MIB)
         self.assertLess(grown, 64 * MIB)
 
@@ -169,43 +160,6 @@ class Bodies(unittest.TestCase):
             for _ in range(3):
                 self.assertTrue(self.guard.post(review()).allowed)
                 self.assertTrue(self.guard.post(body).allowed)
-
-
-class Time(unittest.TestCase):
-    # Together, since each is a wait: a silent connection, half a hello, half a head, a head by the byte, half a body.
-    def test_the_slow_are_ended_and_the_others_served(self):
-        with Guard() as guard, contextlib.ExitStack() as stack:
-            begin = time.monotonic()
-            silent, half_hello = (stack.enter_context(guard.raw(plain=True)) for _ in range(2))
-            half_hello.sendall(b"\x16\x03\x01")
-            half_head, trickle, half_body = (stack.enter_context(guard.raw()) for _ in range(3))
-            half_head.sendall(b"POST /validate")
-            half_body.sendall(f"{JSON_HEAD}Content-Length: 5000\r\n\r\n{{".encode())
-
-            def drip():
-                with contextlib.suppress(OSError):
-                    for byte in JSON_HEAD * 10:
-                        trickle.sendall(byte.encode())
-                        moment(0.5)
-
-            threading.Thread(target=drip, daemon=True).start()
-            waiting = {"silent": (silent, 10), "half a hello": (half_hello, 10), "half a head": (half_head, 10), "trickle": (trickle, 10),
-                       "half a body": (half_body, 30)}
-            took = {}
-            threads = [threading.Thread(target=lambda n=name, c=connection: took.update({n: seconds_until_ended(c, begin)}))
-                       for name, (connection, _) in waiting.items()]
-            for thread in threads:
-                thread.start()
-            with guard.client() as client:
-                while any(thread.is_alive() for thread in threads):
-                    self.assertTrue(client.post(review()).allowed)
-                    moment(0.2)
-            for name, (_, limit) in waiting.items():
-                with self.subTest(name):
-                    self.assertGreater(took[name], limit - 1)
-                    self.assertLess(took[name], limit + 10)
-            for reason, count in (("handshake_timeout", 2), ("header_timeout", 2), ("body_timeout", 1)):
-                self.assertEqual(guard.metric("xila_guard_connections_dropped_total", listener="webhook", reason=reason), count)
 
 
 class Connections(unittest.TestCase):

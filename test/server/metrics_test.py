@@ -2,7 +2,9 @@
 import re
 import unittest
 
-from guard import ROOT, Client, Guard, crossing_review, parse_metrics, profiles_text, review, run_guard
+from client import Client, parse_metrics
+from guard import Guard, run_guard
+from inputs import ROOT, crossing_review, profiles_text, review
 
 MODES = profiles_text({"name": "volcano"}, {"name": "gentle", "mode": "warn"}, {"name": "silent", "mode": "audit"})
 

@@ -2,7 +2,8 @@
 import json
 import unittest
 
-from guard import REVIEWS, Guard
+from guard import Guard
+from inputs import REVIEWS
 
 EXPECTED = json.loads((REVIEWS / "expect.json").read_text())
 ORCHESTRATORS = sorted({name.split("/")[0] for name in EXPECTED})

@@ -9,7 +9,9 @@ import threading
 import time
 import unittest
 
-from guard import CASES, HOST, PATIENCE, Certificates, Client, Guard, authority, moment, review, server_pair, wait_until
+from client import HOST, PATIENCE, Client
+from guard import Certificates, Guard, authority, moment, server_pair, wait_until
+from inputs import CASES, review
 
 CASE = CASES / "066-certificate-rotation-without-restart"
 NAMES = (f"IP:{HOST}", "DNS:localhost")
@@ -25,11 +27,12 @@ def new_folder(test):
     return pathlib.Path(test.enterContext(tempfile.TemporaryDirectory()))
 
 
-def expired_pair(authority, name="expired"):
-    """A pair that was valid until yesterday."""
-    certificate, key = authority.issue(name, "/CN=expired", NAMES)
-    subprocess.run(["openssl", "x509", "-req", "-in", authority.folder / f"{name}.csr", "-CA", authority.ca, "-CAkey", authority.folder / "ca.key",
-                    "-days", "-1", "-extfile", authority.folder / f"{name}.ext", "-out", certificate], check=True, capture_output=True)
+def pair_for_days(name, days):
+    """A pair by authority() that is valid for so many days; -1: until yesterday."""
+    certificate, key = authority().issue(name, f"/CN={name}", NAMES)
+    folder = authority().folder
+    subprocess.run(["openssl", "x509", "-req", "-in", folder / f"{name}.csr", "-CA", authority().ca, "-CAkey", folder / "ca.key",
+                    "-days", str(days), "-extfile", folder / f"{name}.ext", "-out", certificate], check=True, capture_output=True)
     return certificate, key
 
 
@@ -115,7 +118,7 @@ class Rotation(unittest.TestCase):
         broken = {
             "a key of another certificate": (None, strange[1], "private key: key values mismatch"),
             "no PEM": (b"nonsense", None, "certificate: "),
-            "an expired certificate": (*expired_pair(authority()), "certificate: it expired at "),
+            "an expired certificate": (*pair_for_days("expired", -1), "certificate: it expired at "),
         }
         for name, (certificate, key, words) in broken.items():
             with self.subTest(name), Guard() as guard:
@@ -158,15 +161,13 @@ class Rotation(unittest.TestCase):
                 return guard.metric("xila_guard_certificate_not_after_timestamp_seconds")
             days = (not_after() - time.time()) / 86400
             self.assertTrue(29 < days <= 30, days)
-            certificate, key = authority().issue("longer", "/CN=longer", NAMES)
-            subprocess.run(["openssl", "x509", "-req", "-in", authority().folder / "longer.csr", "-CA", authority().ca, "-CAkey",
-                            authority().folder / "ca.key", "-days", "90", "-out", certificate], check=True, capture_output=True)
+            certificate, key = pair_for_days("longer", 90)
             put(key, guard.key)
             put(certificate, guard.certificate)
             wait_until("90 days", lambda: (not_after() - time.time()) / 86400 > 89, SOON)
 
     def test_an_expired_certificate_at_the_start_is_served_but_not_ready(self):
-        pair = [pathlib.Path(shutil.copy(source, new_folder(self))) for source in expired_pair(authority())]
+        pair = [pathlib.Path(shutil.copy(source, new_folder(self))) for source in pair_for_days("expired", -1)]
         guard = Guard(pair=pair)
         self.addCleanup(guard.stop)
         guard.start()

@@ -2,14 +2,19 @@
 import os
 import pathlib
 import re
+import socket
+import ssl
 import subprocess
 import tempfile
 import time
 import unittest
+import warnings
 
-from guard import (CASES, COMMON, FOUR_CHECKS, HOST, PATIENCE, SANITIZED, Certificates, Guard, crossing_review, moment, policy_text, profiles_text,
-                   review, run_guard, server_pair)
+from client import HOST, PATIENCE
+from guard import SANITIZED, Certificates, Guard, moment, run_guard, server_pair
+from inputs import CASES, COMMON, FOUR_CHECKS, crossing_review, policy_text, profiles_text, review
 
+BROKEN = CASES / "064-configmap-data-symlink-swap" / "v3-broken.yaml"
 SOON = 30.0 if SANITIZED else 2.0  # the product promises 0.1 s on a quiet machine
 
 
@@ -81,6 +86,33 @@ class Start(unittest.TestCase):
             guard.wait_for_log("allowed", count=3)  # debug
             self.assertEqual(guard.post(b" " * 20001).status, 413)
 
+    def test_without_a_plain_listener_reviews_are_answered_all_the_same(self):
+        guard = Guard()
+        guard.set_flag("--metrics-bind-address", "0")
+        self.addCleanup(guard.stop)
+        guard.start()
+        guard.await_serving()
+        self.assertEqual(guard.operations_port, 0)
+        self.assertTrue(guard.post(review()).allowed)
+
+    def test_tls_is_1_2_or_newer_and_speaks_http_1_1(self):
+        with Guard() as guard:
+            for version, is_taken in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, True)):
+                context = guard.context()
+                context.set_ciphers("ALL:@SECLEVEL=0")  # or this side would refuse the old version
+                with warnings.catch_warnings(action="ignore"):
+                    context.minimum_version = context.maximum_version = version
+                with self.subTest(version), socket.create_connection((HOST, guard.port)) as plain:
+                    if is_taken:
+                        context.wrap_socket(plain, server_hostname="localhost").close()
+                    else:
+                        with self.assertRaises(ssl.SSLError):
+                            context.wrap_socket(plain, server_hostname="localhost")
+            context = guard.context()
+            context.set_alpn_protocols(["h2", "http/1.1"])  # as the API server offers to a URL
+            with context.wrap_socket(socket.create_connection((HOST, guard.port)), server_hostname="localhost") as connection:
+                self.assertEqual(connection.selected_alpn_protocol(), "http/1.1")
+
     def test_without_profiles_the_boundary_stands(self):
         guard = Guard()
         for flag in ("--profiles", "--policy"):
@@ -103,11 +135,13 @@ class Refusal(unittest.TestCase):
 
     def test_a_file_that_is_wrong_ends_the_start_with_its_place(self):
         cases = {
-            "broken YAML": (dict(profiles=(CASES / "064-configmap-data-symlink-swap" / "v3-broken.yaml").read_text()), r"profiles\.yaml:\d+:\d+: "),
+            "broken YAML": (dict(profiles=BROKEN.read_text()), r"profiles\.yaml:\d+:\d+: "),
             "an unknown key": (dict(policy='apiVersion: guard.xila.us/v1alpha1\nkind: GuardPolicy\nexemptions: []\n'),
                                r"policy\.yaml:3:1: exemptions: unknown key, expected one of apiVersion, "),
-            "a mode that there is not": (dict(profiles=profiles_text({"name": "volcano", "mode": "permissive"})), r"profiles\.yaml:\d+:\d+: .*permissive"),
-            "no such file": (dict(policy=pathlib.Path("/nonexistent/policy.yaml")), r"^/nonexistent/policy\.yaml: cannot open: No such file or directory$"),
+            "a mode that there is not": (dict(profiles=profiles_text({"name": "volcano", "mode": "permissive"})),
+                                         r"profiles\.yaml:\d+:\d+: .*permissive"),
+            "no such file": (dict(policy=pathlib.Path("/nonexistent/policy.yaml")),
+                             r"^/nonexistent/policy\.yaml: cannot open: No such file or directory$"),
             "a folder": (dict(profiles=pathlib.Path("/tmp")), r"^/tmp: cannot read: Is a directory$"),
             "an empty file": (dict(policy=""), r"policy\.yaml: empty, expected one document"),
         }
@@ -156,7 +190,8 @@ class Refusal(unittest.TestCase):
         for arguments in ([], ["--no-such-flag"], [*files, "--secure-port", "70000"], [*files, "--secure-port", "x"],
                           [*files, "--log-format", "xml"], [*files, "--log-level", "loud"], [*files, "--request-timeout", "soon"],
                           [*files, "--shutdown-delay", "-1s"], [*files, "--max-request-bytes", "-5"], [*files, "extra"],
-                          [*files, "--threads", "-1"], [*files, "--threads", "100000"], [*files, "--max-connections", "0"], ["--tls-cert-file", certificate]):
+                          [*files, "--threads", "-1"], [*files, "--threads", "100000"],
+                          [*files, "--max-connections", "0"], ["--tls-cert-file", certificate]):
             with self.subTest(arguments[4:] or arguments):
                 code, out, error = run_guard("webhook", "--secure-port", "0", "--metrics-bind-address", "0", *arguments)
                 self.assertEqual(code, 2, error)
