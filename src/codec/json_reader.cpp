@@ -96,6 +96,15 @@ void Problems::add(const Path& path, std::string_view what) {
                          .message = std::move(message)});
 }
 
+bool Problems::keep(const Path& path, std::size_t count) {
+  if (kept_ > kMaxKept) return false;
+  kept_ += count;
+  if (kept_ <= kMaxKept) return true;
+  add(path, "is too much: at most " + std::to_string(kMaxKept) +
+                " labels, containers, volumes and the like are read");
+  return false;
+}
+
 policy::Violations Problems::take() {
   if (left_out_ > 0) {
     violations_.push_back(
@@ -130,12 +139,6 @@ std::optional<dom::array> Value::as_array() const {
   return std::nullopt;
 }
 
-bool Value::is_small_enough(std::size_t size) const {
-  if (size <= kMaxElements) return true;
-  problem("has more than " + std::to_string(kMaxElements) + " elements");
-  return false;
-}
-
 std::string_view Value::text() const {
   return as_text().value_or("");
 }
@@ -164,7 +167,7 @@ std::size_t Value::size() const {
   std::size_t size = 0;
   if (element_ && element_->is_array()) size = dom::array(*element_).size();
   if (element_ && element_->is_object()) size = dom::object(*element_).size();
-  return size <= kMaxElements ? size : 0;
+  return size;
 }
 
 void Value::refuse_empty_array() const {

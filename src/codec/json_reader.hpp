@@ -18,10 +18,10 @@ namespace xila::codec {
 // bounded by it.
 inline constexpr std::size_t kMaxDepth = 200;
 
-// Elements of one array or map that a check reads. A document of a few MiB can hold millions of
-// "{}", each of which would become a value of 200 bytes; the API server's own size limit keeps real
-// Pods below this.
-inline constexpr std::size_t kMaxElements = 10'000;
+// What is kept of one document: labels, containers, volumes and the like, of both Pods of an
+// UPDATE. Three MiB of
+// `"",` or `{},` would become hundreds of MiB of values and violations; real Pods have some dozens.
+inline constexpr std::size_t kMaxKept = 20'000;
 
 // Where a value stands in its document: a chain through the callers' stack frames, so that it costs
 // nothing until something is wrong. A parent must outlive its children.
@@ -50,6 +50,9 @@ class Problems {
   // `what` continues the path to a sentence: "is a number, expected a boolean".
   void add(const Path& path, std::string_view what);
 
+  // Counts values that are kept. False, and one problem, from the first that are over kMaxKept.
+  bool keep(const Path& path, std::size_t count);
+
   bool empty() const { return violations_.empty(); }
   // The first one as a sentence; there must be one.
   const std::string& first() const { return violations_.front().message; }
@@ -59,6 +62,7 @@ class Problems {
  private:
   policy::Violations violations_;
   std::size_t left_out_ = 0;
+  std::size_t kept_ = 0;
 };
 
 class ObjectReader;
@@ -77,7 +81,8 @@ class Value {
   std::optional<bool> optional_flag() const;
   std::int64_t integer() const;  // 0 = absent
   ObjectReader object() const;
-  std::size_t size() const;  // elements or fields; 0 where there are none or more than kMaxElements
+  std::size_t size() const;  // elements or fields
+  bool keep(std::size_t count) const { return problems_->keep(path_, count); }
 
   // Calls `read(index, reader)` for each object of an array.
   template <std::invocable<std::size_t, const ObjectReader&> Read>
@@ -102,7 +107,6 @@ class Value {
   std::optional<simdjson::dom::object> as_object() const;
   std::optional<std::string_view> as_text() const;
   std::optional<simdjson::dom::array> as_array() const;
-  bool is_small_enough(std::size_t size) const;
   template <class Read>
   void each_element(Read read) const;
 
@@ -163,6 +167,7 @@ class ObjectReader {
   void problem(std::string_view key, std::string_view what) const {
     problems_->add({path_, key}, what);
   }
+  bool keep(std::size_t count) const { return problems_->keep(path_, count); }
   const Path& path() const { return path_; }
 
  private:
@@ -181,7 +186,7 @@ class ObjectReader {
 template <class Read>
 void Value::each_element(Read read) const {
   const std::optional<simdjson::dom::array> elements = as_array();
-  if (!elements || !is_small_enough(elements->size())) return;
+  if (!elements) return;
   std::size_t index = 0;
   for (const simdjson::dom::element element : *elements) {
     read(index, Value(element, {path_, index}, *problems_));
@@ -208,7 +213,7 @@ void Value::each_text(Read read) const {
 template <std::invocable<std::string_view, std::string_view> Read>
 void Value::each_field(Read read) const {
   const ObjectReader map = object();
-  if (!map || !is_small_enough(map.object_->size())) return;
+  if (!map) return;
   for (const auto [key, element] : *map.object_) {
     const std::optional<std::string_view> text =
         Value(element, {map.path_, key}, *problems_).as_text();

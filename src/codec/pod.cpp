@@ -11,6 +11,11 @@ namespace {
 
 // Objects with many fields are read in one pass over them, the others by key.
 
+// A list or map of which everything is kept; none where that would be too much.
+Value kept(const Value& list) {
+  return list.keep(list.size()) ? list : Value();
+}
+
 void read_owner(const ObjectReader& reference, policy::OwnerReference& owner) {
   owner.api_version = reference.text("apiVersion");
   owner.kind = reference.text("kind");
@@ -24,11 +29,12 @@ void read_metadata(const ObjectReader& metadata, DecodedPod& decoded) {
   pod.name = metadata.text("name");
   pod.generate_name = metadata.text("generateName");
   decoded.space = metadata.text("namespace");
-  const Value labels = metadata.value("labels");
+  const Value labels = kept(metadata.value("labels"));
   pod.labels.reserve(labels.size());
   labels.each_field(
       [&](std::string_view key, std::string_view value) { pod.labels.emplace_back(key, value); });
-  metadata.each_object("ownerReferences", [&](std::size_t, const ObjectReader& reference) {
+  const Value owners = kept(metadata.value("ownerReferences"));
+  owners.each_object([&](std::size_t, const ObjectReader& reference) {
     read_owner(reference, pod.owners.emplace_back());
   });
 }
@@ -44,8 +50,9 @@ void read_security(const ObjectReader& security, policy::Container& container) {
   container.host_process = read_host_process(security);
   container.proc_mount = security.text("procMount");
   const ObjectReader capabilities = security.object("capabilities");
-  capabilities.each_text(
-      "add", [&](std::string_view name) { container.added_capabilities.emplace_back(name); });
+  kept(capabilities.value("add")).each_text([&](std::string_view name) {
+    container.added_capabilities.emplace_back(name);
+  });
 }
 
 void read_container(const ObjectReader& reader, policy::Container& container) {
@@ -57,13 +64,14 @@ void read_container(const ObjectReader& reader, policy::Container& container) {
     } else if (key == "ports") {
       value.each_object([&](std::size_t place, const ObjectReader& port) {
         const std::int64_t host_port = port.integer("hostPort");
-        if (host_port != 0) container.host_ports.emplace_back(place, host_port);
+        if (host_port != 0 && port.keep(1)) container.host_ports.emplace_back(place, host_port);
       });
     } else if (key == "env") {
       value.each_object([&](std::size_t place, const ObjectReader& variable) {
         const std::string_view name = variable.text("name");
-        if (policy::is_gpu_visibility_variable(name))
+        if (policy::is_gpu_visibility_variable(name) && variable.keep(1)) {
           container.gpu_variables.emplace_back(place, name);
+        }
       });
     }
   });
@@ -83,11 +91,12 @@ void read_requirements(const ObjectReader& term, std::string_view list, std::str
                        std::vector<policy::NodeRequirement>& found) {
   term.each_object(list, [&](std::size_t, const ObjectReader& reader) {
     const std::string_view key = reader.text("key");
-    if (key != about) return;
+    if (key != about || !reader.keep(1)) return;
     policy::NodeRequirement requirement{.field = reader.path().text(), .key = std::string(key)};
     requirement.op = reader.text("operator");
-    reader.each_text("values",
-                     [&](std::string_view value) { requirement.values.emplace_back(value); });
+    kept(reader.value("values")).each_text([&](std::string_view value) {
+      requirement.values.emplace_back(value);
+    });
     found.push_back(std::move(requirement));
   });
 }
@@ -111,16 +120,17 @@ void read_node_selector(const ObjectReader& selector, policy::Pod& pod) {
 
 // In the order of the kinds, whatever the document's.
 void read_containers(const ObjectReader& spec, policy::Pod& pod) {
+  const Value regular = spec.value(policy::field_of(policy::ContainerKind::regular));
+  if (!regular) regular.problem("is absent");
+  regular.refuse_empty_array();
+
   std::array<Value, std::size(policy::kContainerKinds)> lists;
   std::size_t count = 0;
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    lists[i] = spec.value(policy::field_of(policy::kContainerKinds[i]));
+    lists[i] = kept(spec.value(policy::field_of(policy::kContainerKinds[i])));
     count += lists[i].size();
   }
   pod.containers.reserve(count);
-
-  if (!lists[0]) lists[0].problem("is absent");
-  lists[0].refuse_empty_array();
   for (std::size_t i = 0; i < lists.size(); ++i) {
     lists[i].each_object([&](std::size_t index, const ObjectReader& reader) {
       read_container(reader, pod.containers.emplace_back(policy::Container{
@@ -150,8 +160,9 @@ void read_spec(const ObjectReader& spec, policy::Pod& pod) {
     } else if (key == "affinity") {
       read_affinity(value.object(), pod);
     } else if (key == "volumes") {
-      pod.volumes.reserve(value.size());
-      value.each_object([&](std::size_t index, const ObjectReader& reader) {
+      const Value volumes = kept(value);
+      pod.volumes.reserve(volumes.size());
+      volumes.each_object([&](std::size_t index, const ObjectReader& reader) {
         read_volume(reader, pod.volumes.emplace_back(policy::Volume{.index = index}));
       });
     }

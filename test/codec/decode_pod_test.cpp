@@ -333,18 +333,56 @@ std::string repeated(std::string_view element, std::size_t count) {
   return list;
 }
 
-TEST(DecodePod, RefusesListsThatNoPodHas) {
-  const std::string full = R"({"spec":{"containers":[)" + repeated("{}", 10'000) + "]}}";
-  EXPECT_EQ(pod_of(full).containers.size(), 10'000U);
-  const std::string more = R"({"spec":{"containers":[)" + repeated("{}", 10'001) + "]}}";
-  EXPECT_EQ(problems_of(more),
-            (Findings{{"spec.containers", "spec.containers has more than 10000 elements"}}));
-  std::string labels;
-  for (int i = 0; i <= 10'000; ++i)
-    labels += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
-  EXPECT_EQ(
-      problems_of(R"({"metadata":{"labels":{)" + labels + R"(}},"spec":{"containers":[{}]}})"),
-      (Findings{{"metadata.labels", "metadata.labels has more than 10000 elements"}}));
+TEST(DecodePod, RefusesMoreThanAnyPodHas) {
+  const std::string too_much =
+      " is too much: at most 20000 labels, containers, volumes and the like are read";
+  const std::string full = R"({"spec":{"containers":[)" + repeated("{}", 20'000) + "]}}";
+  EXPECT_EQ(pod_of(full).containers.size(), 20'000U);
+
+  struct Case {
+    std::string text;
+    std::string field;
+  };
+  std::string many_labels;
+  for (int i = 0; i <= 20'000; ++i)
+    many_labels += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
+  const std::string requirement =
+      R"({"key":"metadata.name","values":[)" + repeated(R"("n")", 20'000) + "]}";
+  const Case cases[] = {
+      {R"({"spec":{"containers":[)" + repeated("{}", 20'001) + "]}}", "spec.containers"},
+      {pod_with(R"("volumes":[)" + repeated("{}", 20'001) + "]"), "spec.volumes"},
+      {R"({"metadata":{"labels":{)" + many_labels + R"(}},"spec":{"containers":[{}]}})",
+       "metadata.labels"},
+      {R"({"metadata":{"ownerReferences":[)" + repeated("{}", 20'001) +
+           R"(]},"spec":{"containers":[{}]}})",
+       "metadata.ownerReferences"},
+      {R"({"spec":{"containers":[)" +
+           repeated(R"({"securityContext":{"capabilities":{"add":["A","B","C","D","E"]}}})",
+                    4'000) +
+           "]}}",
+       "spec.containers[3200].securityContext.capabilities.add"},
+      {container_with(R"("ports":[)" + repeated(R"({"hostPort":1})", 20'000) + "]"),
+       "spec.containers[0].ports[19999]"},
+      {container_with(R"("env":[)" + repeated(R"({"name":"CUDA_VISIBLE_DEVICES"})", 20'000) + "]"),
+       "spec.containers[0].env[19999]"},
+      {pod_with(
+           R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+          {"matchFields":[)" +
+           requirement + "]}]}}}"),
+       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+       "nodeSelectorTerms[0].matchFields[0].values"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.field);
+    EXPECT_EQ(problems_of(c.text), (Findings{{c.field, c.field + too_much}}));
+  }
+}
+
+TEST(DecodePod, TakesAnyNumberOfWhatItDoesNotKeep) {
+  const std::string many =
+      container_with(R"("env":[)" + repeated(R"({"name":"A"})", 100'000) + R"(],"ports":[)" +
+                     repeated(R"({"containerPort":1})", 30'000) + "]");
+  EXPECT_EQ(pod_of(many).containers.size(), 1U);
 }
 
 TEST(DecodePod, NamesAHundredFieldsAndCountsTheRest) {
