@@ -1,12 +1,11 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
+#include "xila/base/current.hpp"
 #include "xila/kube/tenant_source.hpp"
 #include "xila/net/http.hpp"
 #include "xila/policy/rulebook.hpp"
@@ -16,7 +15,7 @@
 namespace xila::webhook {
 
 // The rulebook in force: read once per review, swapped whole by a reload.
-using CurrentRulebook = std::atomic<std::shared_ptr<const policy::Rulebook>>;
+using CurrentRulebook = base::Current<policy::Rulebook>;
 
 // What the webhook is made of. All references outlive the service.
 struct Dependencies {
