@@ -153,6 +153,7 @@ def show(rows):
     table = [["VERDICT", "PROFILE", "TO", "OBJECT", "CHECKS", "REASON"]] + [row.cells for row in rows]
     widths = [max(len(cells[column]) for cells in table) for column in range(5)]
     widths[3] = min(widths[3], max(22, WIDTH // 4))
+    widths[4] = min(widths[4], max(24, WIDTH // 5))
     left = WIDTH - sum(widths) - 2 * len(widths)
     for number, cells in enumerate(table):
         line = "  ".join(shortened(cell, width).ljust(width) for cell, width in zip(cells, widths))

@@ -38,9 +38,18 @@ std::string environment_name(std::string flag) {
   return "XILA_GUARD_" + flag;
 }
 
+// As with Kubernetes' own flags: who adds arguments to a given list can override one.
+void let_the_last_win(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty() || option->get_expected_max() != 1) continue;
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+}
+
 constexpr const char* kFooter =
     "Every flag can also be set in the environment as XILA_GUARD_<FLAG>, for example\n"
-    "--log-format as XILA_GUARD_LOG_FORMAT; the command line wins.";
+    "--log-format as XILA_GUARD_LOG_FORMAT; the command line wins.\n"
+    "Of a flag that is given twice the last value counts.";
 
 }  // namespace
 
@@ -94,6 +103,7 @@ int run(int argc, const char* const* argv) {
     sub->footer(kFooter);
     Run run_command = command.declare(*sub);
     read_environment(*sub);
+    let_the_last_win(*sub);
     sub->callback([&chosen, run_command = std::move(run_command)] { chosen = run_command; });
   }
 

@@ -86,6 +86,12 @@ class Start(unittest.TestCase):
             guard.wait_for_log("allowed", count=3)  # debug
             self.assertEqual(guard.post(b" " * 20001).status, 413)
 
+    def test_the_last_of_two_values_counts(self):
+        guard = Guard(flags=["--max-request-bytes", "10000", "--max-request-bytes", "20000", "--log-format", "text", "--log-format", "json"])
+        with guard:
+            self.assertEqual(guard.post(b" " * 15000).status, 400)
+            self.assertEqual(guard.post(b" " * 25000).status, 413)
+
     def test_without_a_plain_listener_reviews_are_answered_all_the_same(self):
         guard = Guard()
         guard.set_flag("--metrics-bind-address", "0")
