@@ -221,6 +221,27 @@ class Metrics {
                                       "Tenant look-ups by the way they were answered.", "result");
   Gauge<0> tenant_lookups_in_flight =
       gauge("xila_guard_tenant_lookups_in_flight", "Live look-ups under way.");
+
+  // Observe.
+  Gauge<2> findings = gauge("xila_guard_findings", "Open findings, at the replica that reports.",
+                            "finding", "tenant");
+  Counter<2> finding_changes =
+      counter("xila_guard_finding_changes_total", "Reported steps in the lives of findings.",
+              "finding", "change");
+  Counter<1> events =
+      counter("xila_guard_events_total", "Kubernetes Events, by what became of them.", "result");
+  Gauge<0> events_waiting =
+      gauge("xila_guard_events_waiting", "Kubernetes Events that wait to be written.");
+  Counter<0> report_dropped = counter("xila_guard_report_dropped_total",
+                                      "Report lines dropped: queue full or file not writable.");
+  Gauge<0> leader = gauge("xila_guard_leader", "1 while this replica reports.");
+  Counter<1> lease_failures = counter("xila_guard_lease_failures_total",
+                                      "Failed attempts to get or renew the lease.", "reason");
+  Gauge<1> forbidden = gauge("xila_guard_forbidden",
+                             "1 while the API server refuses what the resource needs.", "resource");
+  Histogram<0> judging_seconds = histogram("xila_guard_judging_duration_seconds",
+                                           "From the begin to the end of a pass over all Pods.",
+                                           {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60});
 };
 
 }  // namespace xila::telemetry
