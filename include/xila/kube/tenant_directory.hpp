@@ -40,7 +40,8 @@ class TenantDirectory final : public TenantSource {
 
   // Begins to watch. Call once.
   void start();
-  // Ends the watch and answers whoever waits. After the servers that ask have stopped.
+  // Ends the watch and answers whoever waits. Call it when the servers that ask have stopped, and
+  // before they are destroyed.
   void stop();
 
   // Nothing = ready: the namespaces are known and a watch lives, or broke only just. Thread-safe.

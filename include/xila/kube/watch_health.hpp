@@ -24,6 +24,11 @@ class WatchHealth {
   std::optional<Clock::time_point> broken_since() const;
   // Synced, and no longer without a living watch than `limit`.
   bool is_fresh(Clock::duration limit) const;
+  // When a watch last took over after more than a second without one: what it missed is still on
+  // its way then. Nothing = never.
+  std::optional<Clock::time_point> resumed_at() const;
+  // The last try was refused with 403: no patience helps.
+  bool is_forbidden() const { return is_forbidden_.load(std::memory_order_acquire); }
   // Why the last list or watch ended, for people; "" = none did badly.
   std::string last_failure() const;
 
@@ -31,12 +36,17 @@ class WatchHealth {
   void set_living();
   void set_broken(Clock::time_point since);
   void set_failure(std::string why);
+  void set_forbidden(bool is_forbidden) {
+    is_forbidden_.store(is_forbidden, std::memory_order_release);
+  }
 
  private:
   static constexpr std::int64_t kLiving = INT64_MAX;
 
   std::atomic<bool> is_synced_{false};
+  std::atomic<bool> is_forbidden_{false};
   std::atomic<std::int64_t> alive_until_{0};  // ticks of Clock
+  std::atomic<std::int64_t> resumed_at_{0};   // likewise; 0 = never
   mutable std::mutex mutex_;
   std::string failure_;
 };
