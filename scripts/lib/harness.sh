@@ -40,7 +40,7 @@ stop() { if [ -n "$1" ]; then kill "$1" 2>/dev/null || true; wait "$1" 2>/dev/nu
 # shellcheck disable=SC2317,SC2329 # called by the trap
 clean_up() {
   local code=$? line
-  trap '' INT TERM
+  trap '' INT TERM HUP
   trap - EXIT
   if declare -F at_exit >/dev/null; then at_exit; fi
   if [ -n "${section:-}" ]; then kill -TERM -- "-$section" 2>/dev/null || true; wait "$section" 2>/dev/null || true; fi
@@ -58,6 +58,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
 
 # --- waits and sections
 
@@ -80,7 +81,7 @@ section() {
   printf '\n=== %s: %s\n' "$1" "$2"
   set -m
   (
-    trap - EXIT INT TERM
+    trap - EXIT INT TERM HUP
     set -e
     "$3"
   ) </dev/null &
@@ -184,10 +185,7 @@ guard_install() {
   for name in "$tenant" "$stranger"; do kubectl create namespace "$name" >/dev/null; done
   kubectl label namespace "$tenant" "guard.xila.us/tenant=$tenant" >/dev/null
 }
-guard_scale() { kubectl -n "$namespace" scale "deployment/$deployment" --replicas="$1" >/dev/null; }
-guard_ready() { # REPLICAS
-  [ "$(kubectl -n "$namespace" get deployment "$deployment" -o jsonpath='{.status.readyReplicas}/{.status.replicas}')" = "$1/$1" ]
-}
+guard_scale() { kubectl -n "$namespace" scale "deployment/$deployment" --replicas="$1" >/dev/null; } # REPLICAS
 server_pods() { kubectl -n "$namespace" get pods -l app.kubernetes.io/component=webhook --field-selector=status.phase=Running -o name | cut -d/ -f2; }
 server_metrics() { kubectl get --raw "/api/v1/namespaces/$namespace/pods/http:$1:8080/proxy/metrics"; } # POD
 
