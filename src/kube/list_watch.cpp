@@ -201,6 +201,7 @@ awaitable<void> ListWatch::State::pause(const Interruption& why) {
   const std::string_view cause = to_text(why.cause);
   metrics.watch_restarts.add(options.resource, cause);
   health.set_failure(why.detail);
+  health.set_forbidden(why.cause == Cause::forbidden);
   telemetry::warn("watch_interrupted", {{"resource", options.resource},
                                         {"cause", cause},
                                         {"detail", why.detail},
