@@ -82,7 +82,12 @@ class Builder : public YAML::EventHandler {
   std::vector<Node> take() { return std::move(documents_); }
   Mark read(const YAML::Mark& mark) { return marks_.read(mark); }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  // Before a token that it can make nothing of, such as a bracket too many, the parser sees one
+  // empty document after the other, without end.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= last_start_) throw Refusal{{marks_.read(mark), "unexpected text"}};
+    last_start_ = mark.pos;
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -173,6 +178,7 @@ class Builder : public YAML::EventHandler {
   MarkReader marks_;
   Limits limits_;
   std::size_t count_ = 0;
+  int last_start_ = -1;  // where the last document began, in bytes
   std::vector<Node> documents_;
   std::vector<Open> open_;
   std::optional<Node> key_;  // read, and waiting for its value

@@ -74,6 +74,7 @@ TEST(Parse, ShowsWhatStandsThere) {
       {"anchor and alias", "a: &x {b: c}\nd: *x\n",
        "{a@1:1: &1{b@1:8: c@1:11 }@1:4 d@2:1: *1@2:4 }@1:1\n"},
       {"mapping as key", "? {a: b}\n: c\n", "{{a@1:4: b@1:7 }@1:3: c@2:3 }@1:1\n"},
+      {"empty documents", "---\n---\n--- a\n", "null()@2:1\nnull()@3:1\na@3:5\n"},
       {"two documents", "a: b\n---\nc\n", "{a@1:1: b@1:4 }@1:1\nc@3:1\n"},
       {"columns count characters", "{\xC3\xA9\xE2\x82\xAC: b, c: d}",
        "{\xC3\xA9\xE2\x82\xAC@1:2: b@1:6 c@1:9: d@1:12 }@1:1\n"},
@@ -96,6 +97,9 @@ TEST(Parse, RefusesWithThePlace) {
   const Case cases[] = {
       {"no YAML", "a: b: c\n", "1:5: illegal map value"},
       {"end missing", "a: [1\n", "2:1: end of sequence flow not found"},
+      {"a bracket too many, at which the parser would never end", "{a: b}}",
+       "1:7: unexpected text"},
+      {"a comma too many, at which the parser would never end", "{a: b},", "1:7: unexpected text"},
       {"unknown alias", "a: *b\n", "1:4: the referenced anchor is not defined"},
       {"NUL, which the parser would skip", std::string("a: b\nc\0: d\n", 11),
        "2:2: control character 0x00"},
