@@ -24,6 +24,7 @@ struct Command {
 // Each in the file of its name. Wants only its declaration and its row here.
 Run declare_check(CLI::App& app);
 Run declare_profiles(CLI::App& app);
+Run declare_selftest(CLI::App& app);
 Run declare_webhook(CLI::App& app);
 Run declare_version(CLI::App& app);
 
@@ -32,6 +33,7 @@ inline constexpr Command kCommands[] = {
     {"check", "Judge the Pods of manifests offline", declare_check},
     {"profiles", "Check a profiles file and list its profiles", declare_profiles},
     {"webhook", "Serve the admission webhook", declare_webhook},
+    {"selftest", "Post a good and a bad review to a running server", declare_selftest},
     {"version", "Show version, commit, build and library versions", declare_version},
 };
 

@@ -17,7 +17,6 @@ namespace xila::kube {
 namespace {
 
 using policy::TenantResolution;
-using testing::HasSubstr;
 
 // An API server that has namespaces: lists them, watches them, answers for single ones.
 class FakeCluster {
