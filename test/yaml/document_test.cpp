@@ -97,8 +97,7 @@ TEST(Parse, RefusesWithThePlace) {
   const Case cases[] = {
       {"no YAML", "a: b: c\n", "1:5: illegal map value"},
       {"end missing", "a: [1\n", "2:1: end of sequence flow not found"},
-      {"a bracket too many, at which the parser would never end", "{a: b}}",
-       "1:7: unexpected text"},
+      {"a bracket too many", "{a: b}}", "1:7: illegal flow end"},
       {"a comma too many, at which the parser would never end", "{a: b},", "1:7: unexpected text"},
       {"unknown alias", "a: *b\n", "1:4: the referenced anchor is not defined"},
       {"NUL, which the parser would skip", std::string("a: b\nc\0: d\n", 11),
