@@ -37,7 +37,7 @@ arguments=(--build-arg "VERSION=$version" --build-arg "COMMIT=$commit" --build-a
 echo "building $image ($commit) with $engine"
 case $engine in
   docker) docker build "${arguments[@]}" ;;
-  podman | buildah) "$engine" build --format oci --timestamp "$epoch" "${arguments[@]}" ;;
+  podman | buildah) "$engine" build --layers --format oci --timestamp "$epoch" "${arguments[@]}" ;;
   *) echo "build-image: ENGINE=$engine, expected docker, podman or buildah" >&2; exit 2 ;;
 esac
 

@@ -157,6 +157,12 @@ class SelfTest(ChartTest):
         pod = self.render(integrated(profile(), selftest={"connect": "10.0.0.1:10250"})).one("Pod")
         self.assertIn("--connect=10.0.0.1:10250", pod["spec"]["containers"][0]["args"])
 
+    def test_can_show_a_client_certificate(self):
+        pod = self.render(integrated(profile(), selftest={"clientCertSecretName": "mine"})).one("Pod")
+        args = pod["spec"]["containers"][0]["args"]
+        self.assertEqual(args[-2:], ["--client-cert-file=/etc/xila-guard/client/tls.crt", "--client-key-file=/etc/xila-guard/client/tls.key"])
+        self.assertIn({"name": "client", "secret": {"secretName": "mine"}}, pod["spec"]["volumes"])
+
 
 class Optional(ChartTest):
     def test_network_policy_lets_the_api_server_in_from_anywhere(self):
@@ -222,6 +228,8 @@ class Notes(ChartTest):
     def test_leave_the_selftest_out_where_only_the_api_server_may_call(self):
         notes = self.notes(integrated(profile(), enforcement={"webhook": {"clientCA": {"configMapName": "x"}}}))
         self.assertNotIn("helm test", notes)
+        values = integrated(profile(), enforcement={"webhook": {"clientCA": {"configMapName": "x"}}}, selftest={"clientCertSecretName": "y"})
+        self.assertIn("helm test", self.notes(values))
 
 
 class ShippedProfiles(ChartTest):
