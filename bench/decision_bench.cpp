@@ -55,10 +55,13 @@ void measure(benchmark::State& state, Step step) {
     microseconds.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
   if (microseconds.empty()) return;
-  const auto p99 =
-      microseconds.begin() + static_cast<std::ptrdiff_t>(microseconds.size() * 99 / 100);
-  std::nth_element(microseconds.begin(), p99, microseconds.end());
-  state.counters["p99_us"] = *p99;
+  const auto percentile = [&](std::size_t percent) {
+    const auto place = static_cast<std::ptrdiff_t>(microseconds.size() * percent / 100);
+    std::nth_element(microseconds.begin(), microseconds.begin() + place, microseconds.end());
+    return microseconds[static_cast<std::size_t>(place)];
+  };
+  state.counters["p50_us"] = percentile(50);
+  state.counters["p99_us"] = percentile(99);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body().size()));
 }
 

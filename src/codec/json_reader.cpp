@@ -115,40 +115,8 @@ policy::Violations Problems::take() {
   return std::exchange(violations_, {});
 }
 
-std::optional<dom::object> Value::as_object() const {
-  dom::object object;
-  if (!element_) return std::nullopt;
-  if (element_->get(object) == simdjson::SUCCESS) return object;
-  problem(unexpected(*element_, "an object"));
-  return std::nullopt;
-}
-
-std::optional<std::string_view> Value::as_text() const {
-  std::string_view text;
-  if (!element_) return std::nullopt;
-  if (element_->get(text) == simdjson::SUCCESS) return text;
-  problem(unexpected(*element_, "a string"));
-  return std::nullopt;
-}
-
-std::optional<dom::array> Value::as_array() const {
-  dom::array array;
-  if (!element_) return std::nullopt;
-  if (element_->get(array) == simdjson::SUCCESS) return array;
-  problem(unexpected(*element_, "an array"));
-  return std::nullopt;
-}
-
-std::string_view Value::text() const {
-  return as_text().value_or("");
-}
-
-std::optional<bool> Value::optional_flag() const {
-  bool flag = false;
-  if (!element_) return std::nullopt;
-  if (element_->get(flag) == simdjson::SUCCESS) return flag;
-  problem(unexpected(*element_, "a boolean"));
-  return std::nullopt;
+void Value::report_type(std::string_view expected) const {
+  problem(unexpected(*element_, expected));
 }
 
 std::int64_t Value::integer() const {
@@ -157,10 +125,6 @@ std::int64_t Value::integer() const {
   const bool is_number = element_->is_double() || element_->is_uint64();
   problem(is_number ? "is no integer of 64 bits" : unexpected(*element_, "an integer"));
   return 0;
-}
-
-ObjectReader Value::object() const {
-  return {as_object(), path_, problems_};
 }
 
 std::size_t Value::size() const {
@@ -174,13 +138,6 @@ void Value::refuse_empty_array() const {
   dom::array array;
   if (!element_ || element_->get(array) != simdjson::SUCCESS) return;
   if (array.begin() == array.end()) problem("is empty");
-}
-
-std::optional<dom::element> ObjectReader::find(std::string_view key) const {
-  if (!object_) return std::nullopt;
-  dom::element found;
-  if (object_->at_key(key).get(found) != simdjson::SUCCESS || found.is_null()) return std::nullopt;
-  return found;
 }
 
 ObjectReader ObjectReader::object(std::string_view key, Path root) const {

@@ -76,9 +76,9 @@ class Value {
 
   explicit operator bool() const { return element_.has_value(); }
 
-  std::string_view text() const;  // "" = absent
+  std::string_view text() const { return as_text().value_or(""); }  // "" = absent
   bool flag() const { return optional_flag().value_or(false); }
-  std::optional<bool> optional_flag() const;
+  std::optional<bool> optional_flag() const { return as<bool>("a boolean"); }
   std::int64_t integer() const;  // 0 = absent
   ObjectReader object() const;
   std::size_t size() const;  // elements or fields
@@ -104,9 +104,22 @@ class Value {
   Value(std::optional<simdjson::dom::element> element, Path path, Problems& problems)
       : element_(element), path_(path), problems_(&problems) {}
   // Of an array's element or a map's value, where null is of the wrong type and not absent.
-  std::optional<simdjson::dom::object> as_object() const;
-  std::optional<std::string_view> as_text() const;
-  std::optional<simdjson::dom::array> as_array() const;
+  std::optional<simdjson::dom::object> as_object() const {
+    return as<simdjson::dom::object>("an object");
+  }
+  std::optional<std::string_view> as_text() const { return as<std::string_view>("a string"); }
+  std::optional<simdjson::dom::array> as_array() const {
+    return as<simdjson::dom::array>("an array");
+  }
+  template <class T>
+  std::optional<T> as(std::string_view expected) const {
+    T value;
+    if (!element_) return std::nullopt;
+    if (element_->get(value) == simdjson::SUCCESS) return value;
+    report_type(expected);
+    return std::nullopt;
+  }
+  void report_type(std::string_view expected) const;
   template <class Read>
   void each_element(Read read) const;
 
@@ -175,13 +188,23 @@ class ObjectReader {
   ObjectReader(std::optional<simdjson::dom::object> object, Path path, Problems* problems)
       : object_(object), path_(path), problems_(problems) {}
 
-  // What stands at the key; nothing where it is absent or null.
-  std::optional<simdjson::dom::element> find(std::string_view key) const;
+  // What stands at the key; nothing where it is absent or null. Inline, so that a literal key is
+  // compared without a call.
+  std::optional<simdjson::dom::element> find(std::string_view key) const {
+    simdjson::dom::element found;
+    if (!object_ || object_->at_key(key).get(found) != simdjson::SUCCESS || found.is_null())
+      return std::nullopt;
+    return found;
+  }
 
   std::optional<simdjson::dom::object> object_;
   Path path_;
   Problems* problems_;
 };
+
+inline ObjectReader Value::object() const {
+  return {as_object(), path_, problems_};
+}
 
 template <class Read>
 void Value::each_element(Read read) const {

@@ -24,12 +24,22 @@ constexpr std::size_t kMaxWarningsBytes = 4000;
 // An annotation is a word or a list of ids; a profile's name is as long as the request's path.
 constexpr std::size_t kMaxAnnotationBytes = 512;
 
+// With room for its fields: without, each growth would copy the keys before, which is felt on every
+// review.
+Json object_of(std::size_t fields) {
+  Json::object_t object;
+  object.reserve(fields);
+  return object;
+}
+
 Json causes_of(const policy::Decision& decision) {
   Json causes = Json::array();
   for (const policy::Violation& violation : decision.violations) {
     if (causes.size() == kMaxCauses) break;  // the message counts what it leaves out
-    Json cause{{"reason", violation.check}, {"message", violation.message}};
+    Json cause = object_of(3);
+    cause["reason"] = violation.check;
     if (!violation.field.empty()) cause["field"] = violation.field;
+    cause["message"] = violation.message;
     causes.push_back(std::move(cause));
   }
   return causes;
@@ -41,9 +51,10 @@ Json status_of(const policy::Review& review, const policy::Decision& decision) {
   const bool is_malformed = decision.outcome == policy::Outcome::malformed;
   std::string text = policy::message(decision, review.subject);
   if (text.empty()) text = "no decision was made, and what is not decided is denied";
-  Json status{{"code", is_malformed ? 400 : 403},
-              {"reason", is_malformed ? "BadRequest" : "Forbidden"},
-              {"message", std::move(text)}};
+  Json status = object_of(4);
+  status["code"] = is_malformed ? 400 : 403;
+  status["reason"] = is_malformed ? "BadRequest" : "Forbidden";
+  status["message"] = std::move(text);
   if (Json causes = causes_of(decision); !causes.empty())
     status["details"]["causes"] = std::move(causes);
   return status;
@@ -78,18 +89,17 @@ std::string bounded(std::string_view text) {
 
 }  // namespace
 
-// Built key by key: a list in braces would copy each value twice, which is felt on every review.
 std::string encode_response(const policy::Review& review, const policy::Decision& decision) {
   const bool is_allowed = policy::is_allowed(decision.outcome);
-  Json answer;
+  Json answer = object_of(3);
   answer["kind"] = "AdmissionReview";
   answer["apiVersion"] = "admission.k8s.io/v1";
-  Json& response = answer["response"];
+  Json& response = answer["response"] = object_of(4);
   response["uid"] = review.uid;
   response["allowed"] = is_allowed;
   if (!is_allowed) response["status"] = status_of(review, decision);
   if (decision.outcome == policy::Outcome::warned) response["warnings"] = warnings_of(decision);
-  Json& annotations = response["auditAnnotations"];
+  Json& annotations = response["auditAnnotations"] = object_of(4);
   annotations["decision"] = policy::to_text(decision.outcome);
   annotations["profile"] = bounded(decision.profile);
   annotations["tenant"] = bounded(decision.tenant);
