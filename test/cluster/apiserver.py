@@ -17,100 +17,13 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
-HOST = "127.0.0.1"
-
-
-def assets():
-    """The folder of the binaries, or None where the variable is unset or lacks one of them."""
-    folder = os.environ.get("KUBEBUILDER_ASSETS")
-    names = ("etcd", "kube-apiserver", "kubectl")
-    if folder and all(os.access(os.path.join(folder, name), os.X_OK) for name in names):
-        return pathlib.Path(folder)
-    return None
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
-
-
-def wait_until(what, holds, seconds=60.0, pause=0.05):
-    """Returns the first true value of holds(); fails with `what` in the message when time is up."""
-    end = time.monotonic() + seconds
-    while True:
-        value = holds()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(f"after {seconds:.0f} s still not: {what}")
-        time.sleep(pause)
-
-
-class Certificates:
-    """A throw-away CA in `folder`, and what it signs."""
-
-    def __init__(self, folder, name="xila-guard-test-ca"):
-        self.folder = pathlib.Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.ca = self.folder / "ca.crt"
-        self._openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
-                      "-keyout", self.folder / "ca.key", "-out", self.ca, "-subj", f"/CN={name}",
-                      "-addext", "keyUsage=critical,keyCertSign,digitalSignature")
-
-    def issue(self, name, subject, names=()):
-        """(certificate, key) for `subject`; `names` as IP:127.0.0.1 or DNS:localhost."""
-        key, request, certificate = (self.folder / f"{name}.{kind}" for kind in ("key", "csr", "crt"))
-        extensions = self.folder / f"{name}.ext"
-        extensions.write_text("keyUsage=digitalSignature\nextendedKeyUsage=serverAuth,clientAuth\n" +
-                              (f"subjectAltName={','.join(names)}\n" if names else ""))
-        self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
-                      "-out", request, "-subj", subject)
-        self._openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.folder / "ca.key",
-                      "-CAcreateserial", "-days", "30", "-out", certificate, "-extfile", extensions)
-        return certificate, key
-
-    def ca_bundle(self):
-        """The CA as a webhook configuration's caBundle wants it."""
-        return base64.b64encode(self.ca.read_bytes()).decode()
-
-    @staticmethod
-    def _openssl(*arguments):
-        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
-
-
-class Process:
-    """A child with its output in a file; stopped by its own id."""
-
-    def __init__(self, command, log, env=None):
-        self.command = [str(part) for part in command]
-        self.log = pathlib.Path(log)
-        with self.log.open("ab") as output:
-            self.child = subprocess.Popen(self.command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=env)
-
-    def running(self):
-        return self.child.poll() is None
-
-    def stop(self, how=signal.SIGTERM, seconds=10.0):
-        if self.running():
-            self.child.send_signal(how)
-            try:
-                self.child.wait(seconds)
-            except subprocess.TimeoutExpired:
-                self.child.kill()
-        return self.child.wait()
-
-    def tail(self, lines=20):
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
-
+from support import HOST, Certificates, Process, assets, free_port, wait_until
 
 class ApiServer:
     """etcd and kube-apiserver; a context manager. `flags` are added to kube-apiserver's."""
@@ -128,6 +41,7 @@ class ApiServer:
         self.etcd = self.server = None
         self._etcd_port = free_port()
         self._local = threading.local()
+        self._connections = []
 
     def __enter__(self):
         try:
@@ -161,13 +75,14 @@ class ApiServer:
     def stop(self, how=signal.SIGKILL):
         """Ends the API server alone; etcd keeps what it holds."""
         self.server.stop(how)
-        self._local = threading.local()
+        self._close_connections()
 
     def restart(self, how=signal.SIGKILL):
         self.stop(how)
         self.start()
 
     def close(self):
+        self._close_connections()
         for process in (self.server, self.etcd):
             if process:
                 process.stop(signal.SIGKILL)
@@ -192,6 +107,7 @@ class ApiServer:
             if connection is None:
                 connection = http.client.HTTPSConnection(HOST, self.port, context=self._tls, timeout=30)
                 self._local.connection = connection
+                self._connections.append(connection)
             try:
                 connection.request(method, path, None if body is None else json.dumps(body),
                                    {"Content-Type": content_type, "Accept": "application/json"})
@@ -200,6 +116,7 @@ class ApiServer:
                 break
             except (OSError, http.client.HTTPException):
                 self._local.connection = None  # a kept connection that the server ended
+                connection.close()
                 if attempt:
                     raise
         try:
@@ -272,38 +189,48 @@ class ApiServer:
     def seed(self, resource, objects):
         """Writes objects (whole, as JSON) straight into etcd, 100 a transaction: 50,000 in seconds.
 
-        For measurements only: nothing is validated or defaulted. `resource` is the folder below /registry.
+        Nothing is validated or defaulted, and no API server need run. `resource` is the folder below /registry.
         """
-        connection = http.client.HTTPConnection(HOST, self._etcd_port, timeout=60)
-        encode = lambda text: base64.b64encode(text.encode()).decode()
         puts = []
-
-        def flush():
-            connection.request("POST", "/v3/kv/txn", json.dumps({"success": puts}), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            text = answer.read()
-            if answer.status != 200:
-                raise RuntimeError(f"etcd: {answer.status} {text[:300]}")
-            puts.clear()
-
         for item in objects:
             meta = item["metadata"]
-            key = "/".join(filter(None, ("/registry", resource, meta.get("namespace"), meta["name"])))
-            puts.append({"requestPut": {"key": encode(key), "value": encode(json.dumps(item))}})
+            key = "/".join(filter(None, (resource, meta.get("namespace"), meta["name"])))
+            puts.append({"requestPut": {"key": etcd_key(key), "value": encoded(json.dumps(item))}})
             if len(puts) == 100:
-                flush()
+                self._etcd("txn", {"success": puts})
+                puts = []
         if puts:
-            flush()
+            self._etcd("txn", {"success": puts})
+
+    def unseed(self, key):
+        """Takes one object out of etcd: "namespaces/team-a"."""
+        self._etcd("deleterange", {"key": etcd_key(key)})
 
     def compact(self):
-        """Compacts etcd's history: older resource versions are gone (410) for lists and watches from etcd."""
-        connection = http.client.HTTPConnection(HOST, self._etcd_port, timeout=30)
-        connection.request("POST", "/v3/kv/range", json.dumps({"key": base64.b64encode(b"/registry").decode()}))
-        revision = json.loads(connection.getresponse().read())["header"]["revision"]
-        connection.request("POST", "/v3/kv/compaction", json.dumps({"revision": revision, "physical": True}))
-        connection.getresponse().read()
+        """Compacts etcd's history: older resource versions are gone (410) for lists and watches."""
+        revision = self._etcd("range", {"key": etcd_key("")})["header"]["revision"]
+        self._etcd("compaction", {"revision": revision, "physical": True})
 
     # Inside
+
+    def _etcd(self, what, body):
+        """Etcd's own HTTP gateway."""
+        connection = http.client.HTTPConnection(HOST, self._etcd_port, timeout=60)
+        try:
+            connection.request("POST", f"/v3/kv/{what}", json.dumps(body), {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise RuntimeError(f"etcd {what}: {answer.status} {text[:300]}")
+        return json.loads(text)
+
+    def _close_connections(self):
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._local = threading.local()
 
     def _make_files(self):
         pki = self.folder / "pki"
@@ -333,6 +260,14 @@ class ApiServer:
             return self.request("GET", "/readyz")[0] == 200 and self.request("GET", "/api/v1/namespaces/default")[0] == 200
         except (OSError, http.client.HTTPException):
             return False
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def etcd_key(path):
+    return encoded(f"/registry/{path}")
 
 
 def webhook_entry(name, url, ca_bundle, rules=None, **more):
