@@ -7,6 +7,8 @@ preset=${1:?preset}; shift
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# The cache serves every clone of the project, wherever it lies.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 cmake --preset "$preset" "${launcher[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
