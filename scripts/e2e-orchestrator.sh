@@ -135,6 +135,7 @@ refused_by_owner() {
 submit() { printf %s "$1" | kubectl create -n "$tenant" -f - >"$work/out" 2>&1; } # JOB
 pods_of() { kubectl -n "$tenant" get pods -l "batch.kubernetes.io/job-name=$1" -o name; } # JOB
 runs() { [ "$(kubectl -n "$tenant" get pods -l "batch.kubernetes.io/job-name=$1" -o jsonpath='{.items[*].status.phase}')" = "Running Running" ]; } # JOB
+pod_runs() { [ "$(kubectl -n "$tenant" get pod "$1" -o jsonpath='{.status.phase}')" = Running ]; } # POD
 gone() { [ -z "$(pods_of "$1")" ]; } # JOB
 describes() { kubectl -n "$tenant" describe job "$1" | grep -E -- "$2"; } # JOB PATTERN
 
@@ -150,15 +151,25 @@ check_admitted() {
     field=$(kubectl -n "$tenant" get pod "$pod" -o jsonpath='{.spec.schedulerName} {.spec.nodeName}')
     [ "${field% *}" = "$scheduler" ] || fail "$pod has another scheduler: $field"
     pass "$pod: bound to ${field#* } by $scheduler"
-    wait_for 10 "an audit line for $pod" audited_generated "$pod"
+    wait_for 10 "an audit line for $pod" audited_allowed "$pod"
     pass "$pod: the guard's audit log holds its admission by profile $name"
   done
   after=$(reviews "$name" CREATE allowed)
   [ "$after" -ge $((before + 2)) ] || fail "the guard's metrics counted $before reviews before the Job and $after after it, not 2 more"
   pass "the guard's metrics count the reviews: $before before the Job, $after after it"
+  [ "$name" != kueue ] || check_plain_pod
 }
-# The API server has made a Pod's name of its generateName by the time validating webhooks are asked.
-audited_generated() { audited "$1" operation=CREATE "profile=$name" mode=enforce decision=allowed dryRun=False "tenant=$tenant"; }
+# Kueue labels the Pods of a Job and those that users make themselves differently, and starts the latter by an update.
+check_plain_pod() {
+  local object
+  object=$(pod plain "$job_label" default-scheduler | sed "s|registry.k8s.io/pause:3.10\"|$workload_image\",\"command\":[\"sleep\",\"3600\"]|")
+  submit "$object" || { cat "$work/out" >&2; fail "a compliant Pod with a queue was refused"; }
+  wait_for 120 "the Pod with a queue runs" pod_runs plain
+  wait_for 10 "an audit line for plain" audited_allowed plain
+  pass "a Pod with a queue, without a Job, is admitted, started by Kueue, and runs"
+  denied "the same Pod, but privileged" "$hook" privileged "$tenant" "$(pod bad "$job_label" default-scheduler "$privileged")"
+}
+audited_allowed() { audited "$1" operation=CREATE "profile=$name" mode=enforce decision=allowed dryRun=False "tenant=$tenant"; }
 
 check_denied() {
   admitted "a compliant Pod of $name's, for comparison" "$tenant" "$(pod fine "$label" "$scheduler")"

@@ -37,7 +37,7 @@ class Shipped(ChartTest):
     # name -> schedulerName, verification
     TABLE = {
         "armada": ("default-scheduler", "example"), "grove": ("kai-scheduler", "example"), "jobset": ("default-scheduler", "example"),
-        "kai": ("kai-scheduler", "example"), "kuberay": ("default-scheduler", "example"), "kueue": ("default-scheduler", "example"),
+        "kai": ("kai-scheduler", "example"), "kuberay": ("default-scheduler", "example"), "kueue": ("default-scheduler", "verified"),
         "leaderworkerset": ("default-scheduler", "example"), "runai": ("runai-scheduler", "example"),
         "volcano": ("volcano", "verified"), "yunikorn": ("yunikorn", "example"),
     }
