@@ -45,7 +45,7 @@ clean_up() {
   if declare -F at_exit >/dev/null; then at_exit; fi
   if [ -n "${section:-}" ]; then kill -TERM -- "-$section" 2>/dev/null || true; wait "$section" 2>/dev/null || true; fi
   if [ -n "${keep:-}" ]; then
-    say "kept, by request; to clean up:"
+    say "kept, by request (KUBECONFIG=${KUBECONFIG:-}); to clean up:"
     if [ -f "$work/undo" ]; then tac "$work/undo"; fi
     exit "$code"
   fi
