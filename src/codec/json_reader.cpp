@@ -84,11 +84,14 @@ std::string Path::text() const {
   return text.append(key);
 }
 
+bool Problems::has_room() {
+  if (violations_.size() < kMaxProblems) return true;
+  ++left_out_;
+  return false;
+}
+
 void Problems::add(const Path& path, std::string_view what) {
-  if (violations_.size() == kMaxProblems) {
-    ++left_out_;
-    return;
-  }
+  if (!has_room()) return;
   std::string field = path.text();
   std::string message = field + " " + std::string(what);
   violations_.push_back({.check = std::string(policy::kMalformed),
@@ -115,16 +118,24 @@ policy::Violations Problems::take() {
   return std::exchange(violations_, {});
 }
 
-void Value::report_type(std::string_view expected) const {
-  problem(unexpected(*element_, expected));
+void Value::report_type(dom::element found, std::string_view expected) const {
+  if (problems_->has_room()) problem(unexpected(found, expected));
 }
 
 std::int64_t Value::integer() const {
   std::int64_t integer = 0;
   if (!element_ || element_->get(integer) == simdjson::SUCCESS) return integer;
-  const bool is_number = element_->is_double() || element_->is_uint64();
-  problem(is_number ? "is no integer of 64 bits" : unexpected(*element_, "an integer"));
+  if (element_->is_double() || element_->is_uint64()) {
+    problem("is no integer of 64 bits");
+  } else {
+    report_type(*element_, "an integer");
+  }
   return 0;
+}
+
+Value Value::kept() const {
+  if (problems_->keep(path_, size())) return *this;
+  return {std::nullopt, path_, *problems_};
 }
 
 std::size_t Value::size() const {

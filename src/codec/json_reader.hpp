@@ -19,8 +19,8 @@ namespace xila::codec {
 inline constexpr std::size_t kMaxDepth = 200;
 
 // What is kept of one document: labels, containers, volumes and the like, of both Pods of an
-// UPDATE. Three MiB of
-// `"",` or `{},` would become hundreds of MiB of values and violations; real Pods have some dozens.
+// UPDATE. A few MiB of `{},` would become hundreds of MiB of values and violations; real Pods have
+// dozens.
 inline constexpr std::size_t kMaxKept = 20'000;
 
 // Where a value stands in its document: a chain through the callers' stack frames, so that it costs
@@ -38,8 +38,7 @@ class Path {
 
  private:
   const Path* parent_ = nullptr;
-  const char* key_ =
-      nullptr;  // null = an element, whose index size_ is; small, for a Path is made per value
+  const char* key_ = nullptr;  // null = an element, and size_ is its index
   std::size_t size_ = 0;
 };
 
@@ -49,6 +48,9 @@ class Problems {
  public:
   // `what` continues the path to a sentence: "is a number, expected a boolean".
   void add(const Path& path, std::string_view what);
+
+  // False where one more would only be counted, which this does: its words need not be made.
+  bool has_room();
 
   // Counts values that are kept. False, and one problem, from the first that are over kMaxKept.
   bool keep(const Path& path, std::size_t count);
@@ -72,8 +74,6 @@ class ObjectReader;
 // parses again.
 class Value {
  public:
-  Value() = default;
-
   explicit operator bool() const { return element_.has_value(); }
 
   std::string_view text() const { return as_text().value_or(""); }  // "" = absent
@@ -82,7 +82,8 @@ class Value {
   std::int64_t integer() const;  // 0 = absent
   ObjectReader object() const;
   std::size_t size() const;  // elements or fields
-  bool keep(std::size_t count) const { return problems_->keep(path_, count); }
+  // This value, of which everything will be kept; none where that would be too much.
+  Value kept() const;
 
   // Calls `read(index, reader)` for each object of an array.
   template <std::invocable<std::size_t, const ObjectReader&> Read>
@@ -116,16 +117,16 @@ class Value {
     T value;
     if (!element_) return std::nullopt;
     if (element_->get(value) == simdjson::SUCCESS) return value;
-    report_type(expected);
+    report_type(*element_, expected);
     return std::nullopt;
   }
-  void report_type(std::string_view expected) const;
+  void report_type(simdjson::dom::element found, std::string_view expected) const;
   template <class Read>
   void each_element(Read read) const;
 
   std::optional<simdjson::dom::element> element_;
-  Path path_{""};
-  Problems* problems_ = nullptr;
+  Path path_;
+  Problems* problems_;
 };
 
 // Reads one object's fields by their exact keys. An absent object reads as one without fields, so
@@ -235,11 +236,10 @@ void Value::each_text(Read read) const {
 
 template <std::invocable<std::string_view, std::string_view> Read>
 void Value::each_field(Read read) const {
-  const ObjectReader map = object();
+  const std::optional<simdjson::dom::object> map = as_object();
   if (!map) return;
-  for (const auto [key, element] : *map.object_) {
-    const std::optional<std::string_view> text =
-        Value(element, {map.path_, key}, *problems_).as_text();
+  for (const auto [key, element] : *map) {
+    const std::optional<std::string_view> text = Value(element, {path_, key}, *problems_).as_text();
     if (text) read(key, *text);
   }
 }

@@ -1,8 +1,7 @@
 #include "xila/codec/pod.hpp"
 
-#include <array>
-#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "pod_reader.hpp"
 
@@ -10,11 +9,6 @@ namespace xila::codec {
 namespace {
 
 // Objects with many fields are read in one pass over them, the others by key.
-
-// A list or map of which everything is kept; none where that would be too much.
-Value kept(const Value& list) {
-  return list.keep(list.size()) ? list : Value();
-}
 
 void read_owner(const ObjectReader& reference, policy::OwnerReference& owner) {
   owner.api_version = reference.text("apiVersion");
@@ -29,11 +23,11 @@ void read_metadata(const ObjectReader& metadata, DecodedPod& decoded) {
   pod.name = metadata.text("name");
   pod.generate_name = metadata.text("generateName");
   decoded.space = metadata.text("namespace");
-  const Value labels = kept(metadata.value("labels"));
+  const Value labels = metadata.value("labels").kept();
   pod.labels.reserve(labels.size());
   labels.each_field(
       [&](std::string_view key, std::string_view value) { pod.labels.emplace_back(key, value); });
-  const Value owners = kept(metadata.value("ownerReferences"));
+  const Value owners = metadata.value("ownerReferences").kept();
   owners.each_object([&](std::size_t, const ObjectReader& reference) {
     read_owner(reference, pod.owners.emplace_back());
   });
@@ -50,9 +44,8 @@ void read_security(const ObjectReader& security, policy::Container& container) {
   container.host_process = read_host_process(security);
   container.proc_mount = security.text("procMount");
   const ObjectReader capabilities = security.object("capabilities");
-  kept(capabilities.value("add")).each_text([&](std::string_view name) {
-    container.added_capabilities.emplace_back(name);
-  });
+  capabilities.value("add").kept().each_text(
+      [&](std::string_view name) { container.added_capabilities.emplace_back(name); });
 }
 
 void read_container(const ObjectReader& reader, policy::Container& container) {
@@ -94,9 +87,8 @@ void read_requirements(const ObjectReader& term, std::string_view list, std::str
     if (key != about || !reader.keep(1)) return;
     policy::NodeRequirement requirement{.field = reader.path().text(), .key = std::string(key)};
     requirement.op = reader.text("operator");
-    kept(reader.value("values")).each_text([&](std::string_view value) {
-      requirement.values.emplace_back(value);
-    });
+    reader.value("values").kept().each_text(
+        [&](std::string_view value) { requirement.values.emplace_back(value); });
     found.push_back(std::move(requirement));
   });
 }
@@ -124,11 +116,11 @@ void read_containers(const ObjectReader& spec, policy::Pod& pod) {
   if (!regular) regular.problem("is absent");
   regular.refuse_empty_array();
 
-  std::array<Value, std::size(policy::kContainerKinds)> lists;
+  std::vector<Value> lists;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    lists[i] = kept(spec.value(policy::field_of(policy::kContainerKinds[i])));
-    count += lists[i].size();
+  for (const policy::ContainerKind kind : policy::kContainerKinds) {
+    lists.push_back(spec.value(policy::field_of(kind)).kept());
+    count += lists.back().size();
   }
   pod.containers.reserve(count);
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -160,7 +152,7 @@ void read_spec(const ObjectReader& spec, policy::Pod& pod) {
     } else if (key == "affinity") {
       read_affinity(value.object(), pod);
     } else if (key == "volumes") {
-      const Value volumes = kept(value);
+      const Value volumes = value.kept();
       pod.volumes.reserve(volumes.size());
       volumes.each_object([&](std::size_t index, const ObjectReader& reader) {
         read_volume(reader, pod.volumes.emplace_back(policy::Volume{.index = index}));
