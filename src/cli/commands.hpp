@@ -23,6 +23,7 @@ struct Command {
 
 // Each in the file of its name. Wants only its declaration and its row here.
 Run declare_check(CLI::App& app);
+Run declare_observe(CLI::App& app);
 Run declare_profiles(CLI::App& app);
 Run declare_selftest(CLI::App& app);
 Run declare_webhook(CLI::App& app);
@@ -33,6 +34,7 @@ inline constexpr Command kCommands[] = {
     {"check", "Judge the Pods of manifests offline", declare_check},
     {"profiles", "Check a profiles file and list its profiles", declare_profiles},
     {"webhook", "Serve the admission webhook", declare_webhook},
+    {"observe", "Watch a cluster and report what crosses the boundary", declare_observe},
     {"selftest", "Post a good and a bad review to a running server", declare_selftest},
     {"version", "Show version, commit, build and library versions", declare_version},
 };

@@ -20,12 +20,17 @@ namespace {
 
 constexpr unsigned kMostThreads = 16;
 
-struct HostPort {
-  std::string host;
-  std::uint16_t port = 0;
-};
+// cgroup v2: "200000 100000" is two CPUs, "max 100000" no limit.
+std::optional<double> cgroup_cpus() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  if (!(file >> quota >> period) || period <= 0) return std::nullopt;
+  return quota / period;
+}
 
-// "127.0.0.1:8080", "[::1]:8080" or ":8080".
+}  // namespace
+
 base::Result<HostPort> host_port(const std::string& text) {
   const auto colon = text.rfind(':');
   HostPort result;
@@ -42,17 +47,6 @@ base::Result<HostPort> host_port(const std::string& text) {
   }
   return base::fail(base::quote(text) + " is not HOST:PORT or :PORT");
 }
-
-// cgroup v2: "200000 100000" is two CPUs, "max 100000" no limit.
-std::optional<double> cgroup_cpus() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0;
-  double period = 0;
-  if (!(file >> quota >> period) || period <= 0) return std::nullopt;
-  return quota / period;
-}
-
-}  // namespace
 
 CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value,
                           const std::string& description) {

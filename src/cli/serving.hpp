@@ -23,6 +23,14 @@ namespace xila::cli {
 // Files are read again at least this often, should an event be lost.
 inline constexpr std::chrono::milliseconds kReloadPeriod{5'000};
 
+struct HostPort {
+  std::string host;  // "" = all addresses
+  std::uint16_t port = 0;
+};
+
+// "127.0.0.1:8080", "[::1]:8080" or ":8080".
+base::Result<HostPort> host_port(const std::string& text);
+
 // A flag that takes a duration as "10s" or "1m30s".
 CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value,
                           const std::string& description);

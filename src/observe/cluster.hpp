@@ -54,6 +54,8 @@ class Cluster {
     for (auto& [name, space] : spaces_) use(space);
   }
   std::size_t pods() const { return pods_.size(); }
+  std::size_t nodes() const { return nodes_.size(); }
+  std::size_t spaces() const { return spaces_.size(); }
 
   TextPool& texts() { return texts_; }
 
@@ -68,7 +70,7 @@ class Cluster {
   std::unordered_map<std::string_view, std::unique_ptr<PodRecord>> pods_;  // by their own keys
 };
 
-// How many Pods of other kinds than bound ones a caller may skip.
+// Only such Pods are kept.
 bool is_bound_and_alive(const codec::LivePod& live);
 
 }  // namespace xila::observe

@@ -41,17 +41,20 @@ Occasion Engine::occasion(const Now& now) const {
       .now = now, .may_open = trust_.cluster, .is_baseline = is_baseline_, .is_reload = is_reload_};
 }
 
-void Engine::begin_judging(const Now& now) {
+void Engine::begin_judging() {
   if (is_judging_) return;
   is_judging_ = true;
-  begin_pass(now);
+  begin_pass();
 }
 
 void Engine::set_trust(Trust trust, const Now& now) {
   if (trust == trust_) return;
   const bool is_storage_new = trust.storage && !trust_.storage;
+  const bool is_cluster_new = trust.cluster && !trust_.cluster;
   trust_ = trust;
-  if (!is_judging_ || !is_storage_new) return;
+  if (!is_judging_) return;
+  if (is_cluster_new && pass_.empty()) judge_silence(now);
+  if (!is_storage_new) return;
   // What could not be said about claims can be said now.
   std::vector<PodRecord*> users;
   cluster_.each_pod([&](PodRecord& pod) {
@@ -60,21 +63,21 @@ void Engine::set_trust(Trust trust, const Now& now) {
   judge(users, now);
 }
 
-void Engine::use(std::shared_ptr<const policy::Rulebook> rulebook, const Now& now) {
+void Engine::use(std::shared_ptr<const policy::Rulebook> rulebook) {
   rules_ = rules_of(std::move(rulebook), cluster_.texts());
   cluster_.each_space(
       [&](SpaceRecord& space) { space.tenant = tenant_of(space, *rules_.rulebook); });
   silence_.begin(rules_);
   if (!is_judging_) return;
   is_reload_ = !is_baseline_;
-  begin_pass(now);
+  begin_pass();
 }
 
 // By nodes, since Pods of one node are judged together.
-void Engine::begin_pass(const Now& now) {
+void Engine::begin_pass() {
   pass_.clear();
   for (std::string& name : cluster_.node_names()) pass_.push_back(std::move(name));
-  if (pass_.empty()) end_pass(now);
+  if (pass_.empty()) pass_.emplace_back();  // a cluster without nodes is judged too
 }
 
 bool Engine::go_on(std::size_t pods, const Now& now) {
@@ -165,6 +168,8 @@ void Engine::set_timer(PodRecord& pod, const Now& now) {
   if (rules_.has_exclusive && pod.settled_at > now.steady) {
     next = next == kNever ? pod.settled_at : std::min(next, pod.settled_at);
   }
+  // It is due and may not open yet.
+  if (next != kNever && next <= now.steady) next = now.steady + kRetry;
   if (next == pod.wakes_at) return;
   if (pod.wakes_at != kNever) timers_.erase({pod.wakes_at, &pod});
   pod.wakes_at = next;
@@ -172,7 +177,7 @@ void Engine::set_timer(PodRecord& pod, const Now& now) {
 }
 
 Steady Engine::next_due() const {
-  Steady next = ledger_.next_profile_due();
+  Steady next = trust_.cluster ? ledger_.next_profile_due() : kNever;
   if (!timers_.empty()) {
     const Steady first = timers_.begin()->first;
     next = next == kNever ? first : std::min(next, first);
@@ -217,6 +222,30 @@ std::vector<Finding> Engine::findings(std::size_t limit, const std::string& tena
     add(ledger_.open_of(pod, judgement));
   });
   return all;
+}
+
+std::vector<Finding> Engine::tell_untold_on(const std::string& node) {
+  std::vector<Finding> untold;
+  const NodeRecord* record = cluster_.find_node(node);
+  if (record == nullptr) return untold;
+  const Surroundings around = surroundings();
+  for (PodRecord* pod : record->pods) {
+    if (!Ledger::has_untold(*pod)) continue;
+    Judgement judgement = judge_boundary(*pod, around);
+    judge_placement(*pod, around, tenants_on(*record), judgement);
+    for (Finding& finding : ledger_.tell_untold(*pod, judgement)) {
+      untold.push_back(std::move(finding));
+    }
+  }
+  return untold;
+}
+
+Engine::Sizes Engine::sizes() const {
+  return {.pods = cluster_.pods(),
+          .nodes = cluster_.nodes(),
+          .spaces = cluster_.spaces(),
+          .claims = storage_.claims(),
+          .volumes = storage_.volumes()};
 }
 
 }  // namespace xila::observe

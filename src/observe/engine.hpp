@@ -28,7 +28,8 @@ struct EngineOptions {
 
 // Which of what judgements rest on is in step with the cluster.
 struct Trust {
-  bool cluster = true;  // Pods, nodes and namespaces: without it nothing opens
+  bool cluster = true;  // Pods and namespaces: without it nothing opens
+  bool nodes = true;    // without it no placement finding opens
   bool storage = true;  // claims and volumes: without it nothing is said about claims
 
   bool operator==(const Trust&) const = default;
@@ -64,12 +65,13 @@ class Engine {
   void keep_volumes_of(std::uint32_t list, const Now& now);
 
   // Everything is listed: from here on it is judged, beginning with a pass over all.
-  void begin_judging(const Now& now);
+  void begin_judging();
   void set_trust(Trust trust, const Now& now);
   // From now on by this rulebook; a pass over all follows.
-  void use(std::shared_ptr<const policy::Rulebook> rulebook, const Now& now);
+  void use(std::shared_ptr<const policy::Rulebook> rulebook);
   // Does a part of the pass under way: some nodes' Pods. False = there is none, or it is done.
   bool go_on(std::size_t pods, const Now& now);
+  bool is_in_pass() const { return !pass_.empty(); }
   bool has_judged_all() const { return is_judging_ && pass_.empty() && !is_baseline_; }
 
   // When wake() has something to do; the epoch = nothing waits.
@@ -81,7 +83,22 @@ class Engine {
   // The open findings in full, at most `limit`, only of `tenant` unless that is empty.
   std::vector<Finding> findings(std::size_t limit, const std::string& tenant) const;
   const Ledger& ledger() const { return ledger_; }
-  std::size_t pods() const { return cluster_.pods(); }
+  // Nodes whose Pods there are; for going through all of them in parts.
+  std::vector<std::string> node_names() const { return cluster_.node_names(); }
+  // From now on what happens is told by this replica; or by another.
+  void set_telling(bool is_telling) { is_telling_ = is_telling; }
+  // The open findings of a node's Pods that this replica did not tell; it does so now.
+  std::vector<Finding> tell_untold_on(const std::string& node);
+  std::vector<Finding> tell_untold_profiles() { return ledger_.tell_untold_profiles(); }
+
+  struct Sizes {
+    std::size_t pods = 0;
+    std::size_t nodes = 0;
+    std::size_t spaces = 0;
+    std::size_t claims = 0;
+    std::size_t volumes = 0;  // those that are a path of a node
+  };
+  Sizes sizes() const;
 
  private:
   Surroundings surroundings() const;
@@ -89,7 +106,7 @@ class Engine {
   void drop(PodRecord& pod, const Now& now);
   void change_space(SpaceRecord& space, const Now& now);
   void judge_users(const std::vector<std::string>& claims, const Now& now);
-  void begin_pass(const Now& now);
+  void begin_pass();
   void end_pass(const Now& now);
 
   // Judges these Pods, and those beside them on whose verdict they have a bearing.
@@ -109,6 +126,7 @@ class Engine {
 
   std::uint32_t lists_ = 0;
   bool is_judging_ = false;
+  bool is_telling_ = true;
   bool is_baseline_ = true;       // the first pass is not over
   bool is_reload_ = false;        // the pass under way is because of the policy
   std::deque<std::string> pass_;  // nodes whose Pods it has yet to judge

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "fingerprint.hpp"
+
 namespace xila::observe {
 namespace {
 
@@ -12,24 +14,9 @@ bool is_placement(std::string_view check) {
   return check.starts_with(kPlacementPrefix);
 }
 
-// FNV-1a, with the ends of texts counted in.
-class Hash {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) add_byte(static_cast<unsigned char>(c));
-    add_byte(0xff);  // stands in no UTF-8
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 1099511628211U; }
-
-  std::uint64_t value_ = 14695981039346656037U;
-};
-
 std::uint64_t hash_of(const std::vector<Evidence>& evidence, std::string_view tenant,
                       bool is_certain) {
-  Hash hash;
+  Fingerprint hash;
   hash.add(tenant);
   hash.add(is_certain ? "" : kUnknown);
   for (const Evidence& part : evidence) {
@@ -143,6 +130,7 @@ void Ledger::judge_again(PodRecord& pod, const Judgement& judgement, const Verdi
   if (!record->waits) return;
   record->due = earliest_report;
   if (record->due > occasion.now.steady || !occasion.may_open) return;
+  if (about_node && !occasion.may_open_placement) return;
 
   if (record->is_open) count(finding_of(pod, *record, ""), -1);  // its tenant may be another now
   record->tenant = intern(texts_, judgement.tenant);
@@ -157,6 +145,7 @@ void Ledger::report(FindingRecord& record, Finding finding, std::uint64_t hash,
   const Change change = record.is_open ? Change::changed : Change::opened;
   record.is_open = true;
   record.waits = false;
+  record.is_told = occasion.is_telling;
   record.reported = hash;
   count(finding, 1);
   transitions_.push_back({.change = change,
@@ -229,17 +218,21 @@ Steady Ledger::next_profile_due() const {
   return next;
 }
 
+Finding Ledger::full(const PodRecord& pod, const FindingRecord& record,
+                     const Judgement& judgement) {
+  Finding finding = finding_of(pod, record, judgement.profile);
+  const auto verdict = std::ranges::find(judgement.violated, *record.check, &Verdict::check);
+  if (verdict != judgement.violated.end()) {
+    finding.evidence = verdict->evidence;
+    finding.is_certain = verdict->is_certain;
+  }
+  return finding;
+}
+
 std::vector<Finding> Ledger::open_of(const PodRecord& pod, const Judgement& judgement) const {
   std::vector<Finding> findings;
   for (const FindingRecord& record : pod.findings) {
-    if (!record.is_open) continue;
-    Finding finding = finding_of(pod, record, judgement.profile);
-    const auto verdict = std::ranges::find(judgement.violated, *record.check, &Verdict::check);
-    if (verdict != judgement.violated.end()) {
-      finding.evidence = verdict->evidence;
-      finding.is_certain = verdict->is_certain;
-    }
-    findings.push_back(std::move(finding));
+    if (record.is_open) findings.push_back(full(pod, record, judgement));
   }
   return findings;
 }
@@ -251,6 +244,30 @@ std::vector<Finding> Ledger::open_profiles() const {
     Finding finding = finding_of_profile(name, record.finding);
     finding.evidence = silence_evidence(record.message);
     findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+bool Ledger::has_untold(const PodRecord& pod) {
+  return std::ranges::any_of(
+      pod.findings, [](const FindingRecord& record) { return record.is_open && !record.is_told; });
+}
+
+std::vector<Finding> Ledger::tell_untold(PodRecord& pod, const Judgement& judgement) const {
+  std::vector<Finding> findings;
+  for (FindingRecord& record : pod.findings) {
+    if (!record.is_open || std::exchange(record.is_told, true)) continue;
+    findings.push_back(full(pod, record, judgement));
+  }
+  return findings;
+}
+
+std::vector<Finding> Ledger::tell_untold_profiles() {
+  std::vector<Finding> findings;
+  for (auto& [name, record] : profiles_) {
+    if (!record.finding.is_open || std::exchange(record.finding.is_told, true)) continue;
+    findings.push_back(finding_of_profile(name, record.finding));
+    findings.back().evidence = silence_evidence(record.message);
   }
   return findings;
 }

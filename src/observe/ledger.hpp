@@ -14,9 +14,11 @@ namespace xila::observe {
 // When and why Pods are judged.
 struct Occasion {
   Now now;
-  bool may_open = true;      // the caches are in step with the cluster; else openings wait
-  bool is_baseline = false;  // the first look
-  bool is_reload = false;    // the policy changed
+  bool may_open = true;            // the caches are in step with the cluster; else openings wait
+  bool may_open_placement = true;  // likewise that of nodes
+  bool is_telling = true;          // this replica tells what happens
+  bool is_baseline = false;        // the first look
+  bool is_reload = false;          // the policy changed
 };
 
 // The lives of findings: what opened, changed and was resolved. An opening waits until binding and
@@ -43,6 +45,10 @@ class Ledger {
   // What is open of `pod`, in full.
   std::vector<Finding> open_of(const PodRecord& pod, const Judgement& judgement) const;
   std::vector<Finding> open_profiles() const;
+  // The open ones that another replica told, or nobody; from now on they are told.
+  static bool has_untold(const PodRecord& pod);
+  std::vector<Finding> tell_untold(PodRecord& pod, const Judgement& judgement) const;
+  std::vector<Finding> tell_untold_profiles();
   // By finding and tenant.
   using Counts = std::map<std::pair<std::string, std::string>, std::size_t>;
   const Counts& open() const { return open_; }
@@ -57,6 +63,8 @@ class Ledger {
     std::string message;
   };
 
+  static Finding full(const PodRecord& pod, const FindingRecord& record,
+                      const Judgement& judgement);
   void judge_again(PodRecord& pod, const Judgement& judgement, const Verdict& verdict,
                    const Occasion& occasion);
   Steady earliest(const PodRecord& pod, bool is_placement) const;

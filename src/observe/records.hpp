@@ -34,6 +34,7 @@ struct FindingRecord {
   bool is_open = false;        // reported as opened
   bool waits = false;          // its opening, or its evidence, is not yet reported
   bool is_drift = false;
+  bool is_told = false;  // by this replica, not by another
 };
 
 struct PodRecord;

@@ -39,6 +39,9 @@ class Storage {
   // The volume behind a claim where it is a path of a node; null = it is not, or none is bound.
   const PathVolume* path_behind(const std::string& claim) const;
 
+  std::size_t claims() const { return claims_.size(); }
+  std::size_t volumes() const { return volumes_.size(); }
+
  private:
   struct Claim {
     std::string volume;

@@ -156,7 +156,7 @@ TEST(Engine, PodsThatEndOrAreDeletedTakeTheirFindingsWithThem) {
     world.happened();
     c.end(world);
     EXPECT_EQ(world.happened(), (Lines{"resolved placement/pools team-a/train-0 pod-gone"}));
-    EXPECT_EQ(world.engine.pods(), 0u);
+    EXPECT_EQ(world.engine.sizes().pods, 0u);
     EXPECT_EQ(world.engine.ledger().total(), 0u);
   }
 }
@@ -170,7 +170,7 @@ TEST(Engine, OnlyBoundPodsThatLiveAreJudged) {
   world.pod("team-a", "ended", "n-a", [](auto& live) { live.has_ended = true; });
   world.pod("team-a", "going", "n-a", [](auto& live) { live.is_terminating = true; });
   EXPECT_EQ(world.happened(), Lines{});
-  EXPECT_EQ(world.engine.pods(), 0u);
+  EXPECT_EQ(world.engine.sizes().pods, 0u);
 }
 
 // The same name, another Pod: what was found about the first goes with it.
@@ -200,7 +200,7 @@ TEST(Engine, AListThatFailedHalfWayForgetsNobody) {
   world.pod("team-a", "train-0", "n-a");
   world.engine.keep_pods_of(world.list, world.now);
   EXPECT_EQ(world.happened(), Lines{});
-  EXPECT_EQ(world.engine.pods(), 2u);
+  EXPECT_EQ(world.engine.sizes().pods, 2u);
 }
 
 TEST(Engine, ANodeReplacedUnderItsNameIsANewNode) {

@@ -76,13 +76,13 @@ class World {
     engine.remove_pod(id(space, name, uid), now);
   }
   void use(policy::Rulebook rulebook) {
-    engine.use(std::make_shared<const policy::Rulebook>(std::move(rulebook)), now);
+    engine.use(std::make_shared<const policy::Rulebook>(std::move(rulebook)));
     finish_pass();
   }
 
   // The caches are synced; judges everything.
   void start() {
-    engine.begin_judging(now);
+    engine.begin_judging();
     finish_pass();
   }
   void finish_pass() {
