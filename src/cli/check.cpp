@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +30,7 @@ struct CheckOptions {
 void add_options(CLI::App& app, CheckOptions& options) {
   app.add_option("FILE", options.paths,
                  "Manifests: files, folders (*.yaml, *.yml, *.json below them), or - for stdin")
+      ->type_name("")
       ->required();
   add_rulebook_options(app, options.files);
   app.add_option("--tenant", options.tenant,
@@ -37,7 +40,7 @@ void add_options(CLI::App& app, CheckOptions& options) {
   app.add_option("-n,--namespace", options.space, "Namespace of objects that name none")
       ->type_name("NAME")
       ->group("Rules");
-  app.add_option("-o,--output", options.output, "Output format: text, json, sarif or junit")
+  app.add_option("-o,--output", options.output, "Output format")
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
       ->type_name("FORMAT");
 }

@@ -71,6 +71,7 @@ void add_rulebook_options(CLI::App& app, config::Files& files) {
   app.add_option("--external-schedulers", files.external_schedulers,
                  "Accepted schedulerNames besides those of the profiles, separated by commas")
       ->delimiter(',')
+      ->allow_extra_args(false)  // or it would take the file names behind it
       ->type_name("NAME")
       ->group(group);
 }

@@ -84,7 +84,9 @@ int list_profiles(const std::filesystem::path& file) {
 
 Run declare_profiles(CLI::App& app) {
   const auto file = std::make_shared<std::filesystem::path>();
-  app.add_option("FILE", *file, "Profiles file (kind OrchestratorProfiles)")->required();
+  app.add_option("FILE", *file, "Profiles file (kind OrchestratorProfiles)")
+      ->type_name("")
+      ->required();
   return [file] { return list_profiles(*file); };
 }
 

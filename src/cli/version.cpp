@@ -49,7 +49,7 @@ void print_text(const BuildInfo& info) {
 
 Run declare_version(CLI::App& app) {
   const auto format = std::make_shared<std::string>("text");
-  app.add_option("-o,--output", *format, "Output format: text or json")
+  app.add_option("-o,--output", *format, "Output format")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
   return [format] {

@@ -57,9 +57,12 @@ Value load(const std::optional<std::filesystem::path>& path, Parse parse, Proble
   return {};
 }
 
-// A schedulerName is a free string to the API server; only what could break a line is refused.
-bool is_scheduler_name(std::string_view name) {
-  return base::escape_control(name) == name;
+// A schedulerName is a free string to the API server. Refused is only what could break a line, and
+// the space that a list like "a, b" leaves in front of a name that then never matches.
+std::string_view find_wrong(std::string_view name) {
+  if (base::escape_control(name) != name) return "has a control character in it";
+  if (base::trim(name) != name) return "begins or ends with a space";
+  return {};
 }
 
 void accept(policy::Rulebook& rulebook, const std::string& scheduler) {
@@ -81,9 +84,10 @@ std::expected<policy::Rulebook, Problems> load_rulebook(const Files& files) {
   auto profiles = load<std::vector<policy::Profile>>(files.profiles, parse_profiles, problems);
   auto rulebook = load<policy::Rulebook>(files.policy, parse_policy, problems);
   for (const std::string& scheduler : files.external_schedulers) {
-    if (is_scheduler_name(scheduler)) continue;
-    problems.push_back(
-        problem_of(kSchedulersFlag, base::quote(scheduler) + " has a control character in it"));
+    if (const std::string_view wrong = find_wrong(scheduler); !wrong.empty()) {
+      problems.push_back(
+          problem_of(kSchedulersFlag, base::quote(scheduler) + " " + std::string(wrong)));
+    }
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
 

@@ -48,9 +48,9 @@ bool is_merge_key(const Node& key) {
   return key.kind == Kind::scalar && key.plain && key.text == "<<";
 }
 
+// Also what reorders a line for the reader, or breaks it.
 bool has_control_character(std::string_view text) {
-  return std::ranges::any_of(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  return base::escape_control(text) != text;
 }
 
 // The key of an entry as text. Keys that are data must be strings; the others are compared with

@@ -150,6 +150,21 @@ class Check(CommandTest):
             empty: no *.yaml, *.yml or *.json in this folder
             """)
 
+    def test_external_schedulers_are_a_list_that_takes_no_file_names(self):
+        self.write("good.yaml", GOOD)
+        for flags, code in ((("--external-schedulers", "volcano", "good.yaml"), 0),
+                            (("good.yaml", "--external-schedulers", "other,volcano"), 0),
+                            (("good.yaml", "--external-schedulers=a", "--external-schedulers=volcano"), 0),
+                            (("good.yaml", "--external-schedulers", "other,"), 1),
+                            (("good.yaml", "--external-schedulers", "other, volcano"), 2),
+                            (("good.yaml", "--external-schedulers"), 2)):
+            with self.subTest(flags=flags):
+                self.assertEqual(code, self.run_program("check", "--tenant", "t", *flags).returncode)
+        # A comma too many does not accept the default scheduler, whose other name is "".
+        self.write("default.yaml", GOOD.replace("volcano", '""'))
+        self.assertEqual(1, self.run_program("check", "default.yaml", "--tenant", "t", "--external-schedulers", "a,").returncode)
+        self.assertEqual(0, self.run_program("check", "default.yaml", "--tenant", "t", "--external-schedulers", "").returncode)
+
     def test_bad_usage_is_exit_2(self):
         self.write("good.yaml", GOOD)
         self.write("bad.yaml", "a: b\n")

@@ -75,6 +75,11 @@ TEST_F(Load, ReportsTheProblemsOfBothFilesAndTheFlag) {
                    "--external-schedulers: \"a\\nb\" has a control character in it"}));
 }
 
+TEST_F(Load, RefusesTheSpaceThatAListLeavesInFrontOfAName) {
+  EXPECT_EQ(problems_of(load_rulebook({.external_schedulers = {"a", " b"}})),
+            Texts{"--external-schedulers: \" b\" begins or ends with a space"});
+}
+
 TEST_F(Load, RefusesAFolderAndWhatIsTooLong) {
   EXPECT_EQ(problems_of(load_rulebook({.policy = folder_})),
             Texts{folder_.string() + ": cannot read: Is a directory"});

@@ -177,6 +177,8 @@ TEST(Profiles, RefuseValuesOfTheWrongType) {
        "f:5:18: profiles[0].schedulerName: \"a\\nb\" has a control character in it"},
       {"schedulerName: \"a\\0\"",
        "f:5:18: profiles[0].schedulerName: \"a\\u0000\" has a control character in it"},
+      {"schedulerName: \"a\\u202eb\"",
+       "f:5:18: profiles[0].schedulerName: \"a\\u202eb\" has a control character in it"},
       {"schedulerName: s\n  mode: on",
        "f:6:9: profiles[0].mode: on is a boolean without quotes, expected a string; write \"on\""},
       {"schedulerName: s\n  mode: Enforce",
