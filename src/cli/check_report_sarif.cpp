@@ -1,12 +1,15 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "build_info.hpp"
 #include "check_report.hpp"
+#include "xila/base/text.hpp"
 #include "xila/policy/check.hpp"
 
 // SARIF 2.1.0 (OASIS), with what GitHub code scanning asks for on top.
@@ -56,6 +59,14 @@ Json location(const std::string& file, yaml::Mark mark) {
   return {{"physicalLocation", std::move(physical)}};
 }
 
+// A result's text. "[a](b)" would be a link in it, and names come from whoever wrote the manifest.
+std::string without_links(std::string text) {
+  for (auto at = text.find("]("); at != std::string::npos; at = text.find("](", at)) {
+    text.replace(at, 2, "] (");
+  }
+  return text;
+}
+
 Json rule(std::string_view id, std::string_view description) {
   return {{"id", id},
           {"name", id},
@@ -91,7 +102,8 @@ Json result(const Judged& judged, const policy::Violation& violation,
   }
   object["level"] = is_denied(judged) ? "error" : "warning";
   object["message"] = {
-      {"text", "Pod " + subject.space + "/" + subject.name + ": " + violation.message}};
+      {"text", without_links("Pod " + base::escape_control(subject.space + "/" + subject.name) +
+                             ": " + violation.message)}};
   object["locations"] = Json::array({std::move(where)});
   return object;
 }
@@ -100,7 +112,7 @@ Json invocation(const CheckReport& report) {
   Json notifications = Json::array();
   for (const manifest::Problem& problem : report.problems) {
     notifications.push_back({{"level", "error"},
-                             {"message", {{"text", problem.message}}},
+                             {"message", {{"text", without_links(problem.message)}}},
                              {"locations", Json::array({location(problem.file, problem.mark)})}});
   }
   return {{"executionSuccessful", report.problems.empty()},

@@ -268,6 +268,12 @@ class Formats(CommandTest):
         self.addCleanup(outside.unlink)
         self.assertEqual({"uri": "file://" + os.path.realpath(outside)}, uri("../" + outside.name))
 
+    def test_sarif_makes_no_links_of_names(self):
+        self.write("p.yaml", TRAIN.replace("gpu-7", '"[x](https://example.com)"').replace("name: train", 'name: "[y](z)"'))
+        out = json.loads(self.run_program("check", "p.yaml", "-o", "sarif").stdout)
+        for result in out["runs"][0]["results"]:
+            self.assertNotIn("](", result["message"]["text"])
+
     def test_junit(self):
         root = xml.fromstring(self.report("junit"))
         self.assertEqual(("testsuites", "4", "1", "1"), (root.tag, root.get("tests"), root.get("failures"), root.get("errors")))
