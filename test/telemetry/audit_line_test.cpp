@@ -29,8 +29,12 @@ bool has_type(const json& value, const std::string& type) {
 // offences here, so that no key stays undocumented.
 void expect_valid(const json& value, const json& schema, const std::string& path) {
   SCOPED_TRACE(path + " = " + value.dump());
-  if (schema.contains("const")) EXPECT_EQ(value, schema["const"]);
-  if (schema.contains("enum")) EXPECT_THAT(schema["enum"], testing::Contains(value));
+  if (schema.contains("const")) {
+    EXPECT_EQ(value, schema["const"]);
+  }
+  if (schema.contains("enum")) {
+    EXPECT_THAT(schema["enum"], testing::Contains(value));
+  }
   if (schema.contains("type")) {
     const json types = schema["type"].is_array() ? schema["type"] : json::array({schema["type"]});
     EXPECT_TRUE(

@@ -67,7 +67,9 @@ void expect_outcome(Admission& admission, const std::string& body, const json& w
   const json response = json::parse(answer.body)["response"];  // strict about UTF-8
   const bool wants_allowed = want["allowed"].is_boolean() && want["allowed"].get<bool>();
   EXPECT_EQ(response["allowed"], wants_allowed) << response.dump(1);
-  if (want.contains("uid")) EXPECT_EQ(response["uid"], want["uid"]);
+  if (want.contains("uid")) {
+    EXPECT_EQ(response["uid"], want["uid"]);
+  }
   const std::set<std::string> checks = checks_of(response);
   for (const json& check : want.value("reasons", json::array()))
     EXPECT_TRUE(checks.contains(check)) << check;
