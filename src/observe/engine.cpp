@@ -37,8 +37,12 @@ Surroundings Engine::surroundings() const {
 }
 
 Occasion Engine::occasion(const Now& now) const {
-  return {
-      .now = now, .may_open = trust_.cluster, .is_baseline = is_baseline_, .is_reload = is_reload_};
+  return {.now = now,
+          .may_open = trust_.cluster,
+          .may_open_placement = trust_.nodes,
+          .is_baseline = is_baseline_,
+          .is_reload = is_reload_,
+          .is_telling = is_telling_};
 }
 
 void Engine::begin_judging() {

@@ -16,9 +16,9 @@ struct Occasion {
   Now now;
   bool may_open = true;            // the caches are in step with the cluster; else openings wait
   bool may_open_placement = true;  // likewise that of nodes
-  bool is_telling = true;          // this replica tells what happens
   bool is_baseline = false;        // the first look
   bool is_reload = false;          // the policy changed
+  bool is_telling = true;          // this replica tells what happens
 };
 
 // The lives of findings: what opened, changed and was resolved. An opening waits until binding and
