@@ -62,6 +62,9 @@ guard_image "$provider" "$kind_cluster" "${IMAGE_LOAD:-}" smoke
 
 guard_install -f "$chart/profiles/volcano.yaml"
 pass "installed, two replicas ready under Pod Security restricted"
+observer_leads() { [ -n "$(kubectl -n "$namespace" get lease "$release-xila-guard-observe" -o jsonpath='{.spec.holderIdentity}')" ]; }
+wait_for 30 "an observe controller leads" observer_leads
+pass "the observe controller leads"
 
 # --- what it lets in, and what it does not
 

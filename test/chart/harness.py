@@ -76,10 +76,16 @@ class Rendering:
     def of(self, kind):
         return [document for document in self.documents if document["kind"] == kind]
 
-    def one(self, kind, name=None):
-        found = [d for d in self.of(kind) if name in (None, d["metadata"]["name"])]
+    def one(self, kind, name=None, component=None):
+        """The only one of that kind and name; unless it is asked for, not the observe controller's."""
+        found = []
+        for document in self.of(kind):
+            meta = document["metadata"]
+            part = meta.get("labels", {}).get("app.kubernetes.io/component")
+            if name in (None, meta["name"]) and (part == component if component else name or part != "observe"):
+                found.append(document)
         if len(found) != 1:
-            raise AssertionError(f"{len(found)} documents of kind {kind}, name {name}")
+            raise AssertionError(f"{len(found)} documents of kind {kind}, name {name}, component {component}")
         return found[0]
 
     def kinds(self):

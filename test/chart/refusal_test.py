@@ -186,6 +186,9 @@ class OfTheRest(ChartTest):
         self.assertEqual(self.refused({"podDisruptionBudget": {"minAvailable": 1}}),
                          ["enforcement.webhook.podDisruptionBudget has both minAvailable and maxUnavailable, and Kubernetes "
                           "takes one. Set the other to null."])
+        self.assertEqual(self.refusals({"observe": {"podDisruptionBudget": {"minAvailable": 1}}}),
+                         ["observe.podDisruptionBudget has both minAvailable and maxUnavailable, and Kubernetes takes one. Set the "
+                          "other to null."])
 
     def test_external_schedulers(self):
         self.assertEqual(self.refusals({"externalSchedulers": ["ok", "a b", True]}),

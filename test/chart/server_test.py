@@ -117,7 +117,8 @@ class Server(ChartTest):
         spec = budget(minAvailable="50%", maxUnavailable=None).one("PodDisruptionBudget")["spec"]
         self.assertEqual((spec["minAvailable"], "maxUnavailable" in spec), ("50%", False))
         self.assertEqual(budget(minAvailable=0, maxUnavailable=None).one("PodDisruptionBudget")["spec"]["minAvailable"], 0)
-        self.assertEqual(budget(enabled=False).of("PodDisruptionBudget"), [])
+        budgets = budget(enabled=False).of("PodDisruptionBudget")
+        self.assertEqual([b["metadata"]["name"] for b in budgets], ["demo-xila-guard-observe"])
 
 
 class Image(ChartTest):

@@ -147,7 +147,8 @@ class Enforcement(ChartTest):
         self.assertEqual(sorted(hooks), ["validate-enforcement.guard.xila.us", "validate-volcano.guard.xila.us"])
 
     def test_brings_no_scheduler(self):
-        self.assertEqual(len(self.render(merged(TLS, self.ON)).of("Deployment")), 1)
+        deployments = self.render(merged(TLS, self.ON)).of("Deployment")
+        self.assertEqual(sorted(d["metadata"]["name"] for d in deployments), ["demo-xila-guard-observe", "demo-xila-guard-webhook"])
 
     def test_can_be_told_to_ignore_failures(self):
         values = merged(TLS, self.ON, {"enforcement": {"failurePolicy": "Ignore"}})

@@ -132,7 +132,7 @@ spec:
   {{- else }}
   maxUnavailable: {{ include "xila-guard.yaml.scalar" $budget.maxUnavailable }}
   {{- end }}
-  # A server that is not ready protects nothing and must not hold up a drain.
+  # A replica that is not ready does nobody any good, and must not hold up a drain.
   unhealthyPodEvictionPolicy: {{ $budget.unhealthyPodEvictionPolicy }}
   selector:
     matchLabels:

@@ -12,6 +12,11 @@ the remedy. What the schema can say well, it says; what needs words, or two valu
 {{- $problems = append $problems (printf "externalSchedulers[%d]: %s is no scheduler's name. Write one name in quotes for each item; the ordinary one is \"default-scheduler\"." $index (include "xila-guard.shown" (dict "value" $name))) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name, $budget := dict "observe" .Values.observe.podDisruptionBudget "enforcement.webhook" .Values.enforcement.webhook.podDisruptionBudget -}}
+{{- if and $budget.enabled (not (kindIs "invalid" $budget.minAvailable)) (not (kindIs "invalid" $budget.maxUnavailable)) -}}
+{{- $problems = append $problems (printf "%s.podDisruptionBudget has both minAvailable and maxUnavailable, and Kubernetes takes one. Set the other to null." $name) -}}
+{{- end -}}
+{{- end -}}
 {{- if or (include "xila-guard.webhook.enabled" .) .Values.orchestratorIntegrations -}}
 {{- $problems = concat $problems (include "xila-guard.webhook.refusals" . | fromJsonArray | default list) -}}
 {{- end -}}
@@ -49,10 +54,6 @@ the remedy. What the schema can say well, it says; what needs words, or two valu
 {{- end -}}
 {{- if and $webhook.clientCA.configMapName $webhook.clientCA.secretName -}}
 {{- $problems = append $problems "enforcement.webhook.clientCA names both a ConfigMap and a Secret. Keep one of configMapName and secretName." -}}
-{{- end -}}
-{{- $pdb := $webhook.podDisruptionBudget -}}
-{{- if and $pdb.enabled (not (kindIs "invalid" $pdb.minAvailable)) (not (kindIs "invalid" $pdb.maxUnavailable)) -}}
-{{- $problems = append $problems "enforcement.webhook.podDisruptionBudget has both minAvailable and maxUnavailable, and Kubernetes takes one. Set the other to null." -}}
 {{- end -}}
 {{- $problems | toJson -}}
 {{- end -}}
