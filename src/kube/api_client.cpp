@@ -73,6 +73,9 @@ class ApiClient final : public Transport {
                                                          Deadline deadline) override {
     refresh_when_old();
     for (bool is_first = true;; is_first = false) {
+      if (is_closed_) {
+        co_return std::unexpected(ApiError{.message = "the client is closed"});
+      }
       std::unique_ptr<net::ClientConnection> connection = http_.connection();
       net::ClientConnection* const opening = connection.get();
       opening_.insert(opening);
@@ -93,6 +96,7 @@ class ApiClient final : public Transport {
   }
 
   void close() override {
+    is_closed_ = true;
     http_.close();
     for (net::ClientConnection* connection : opening_) connection->close();
   }
@@ -143,6 +147,7 @@ class ApiClient final : public Transport {
   ApiClientOptions options_;
   net::HttpClient http_;
   std::set<net::ClientConnection*> opening_;
+  bool is_closed_ = false;
 };
 
 }  // namespace

@@ -29,6 +29,10 @@ base::Result<ClientTls> client_tls(const ClientTlsOptions& options) {
     context->set_default_verify_paths(error);
     if (error) return fail("the system's CA certificates: " + reason(error));
   } else {
+    // Any certificate given is an anchor, as for other Kubernetes clients: a cluster's CA may
+    // itself be signed by one that is not in the file.
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(context->native_handle()),
+                         X509_V_FLAG_PARTIAL_CHAIN);
     context->add_certificate_authority(boost::asio::buffer(options.ca), error);
     if (error) return fail("the CA is no PEM certificate: " + reason(error));
   }

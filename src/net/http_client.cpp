@@ -49,6 +49,9 @@ void HttpClient::give_back(const Shared& connection, const ClientTls& tls) {
 awaitable<ClientResult<ClientResponse>> HttpClient::send(ClientRequest request, Deadline deadline,
                                                          std::size_t body_limit) {
   for (;;) {
+    if (is_closed_) {
+      co_return std::unexpected(ClientError{.message = "the client is closed"});
+    }
     Shared connection = take_idle();
     const ClientTls tls = tls_;
     const bool is_new = connection == nullptr;
@@ -64,6 +67,7 @@ awaitable<ClientResult<ClientResponse>> HttpClient::send(ClientRequest request, 
 }
 
 void HttpClient::close() {
+  is_closed_ = true;
   idle_.clear();
   for (const auto& connection : busy_) connection->close();
 }

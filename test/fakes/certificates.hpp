@@ -23,6 +23,11 @@ class Authority {
       : issuer_(std::move(name)), key_(EVP_EC_gen("P-256")) {
     certificate_ = make(issuer_, key_.get(), "", "critical,CA:TRUE");
   }
+  // One whose certificate `parent` signed.
+  Authority(std::string name, const Authority& parent)
+      : issuer_(std::move(name)), key_(EVP_EC_gen("P-256")) {
+    certificate_ = parent.make(issuer_, key_.get(), "", "critical,CA:TRUE");
+  }
 
   // PEM.
   std::string certificate() const {

@@ -290,6 +290,31 @@ TEST(Tls, ShowsTheClientsCertificate) {
   EXPECT_FALSE(Client(server, trusting(authority)).get("/"));
 }
 
+// As other Kubernetes clients do: some clusters' CA file holds an intermediate alone.
+TEST(Tls, TakesAnIntermediateForAnAnchor) {
+  const Authority root("root-ca");
+  const Authority intermediate("cluster-ca", root);
+  ScriptedServer server(
+      [](const ServerRequest&, ServerSession& session) { session.respond(200, "ok"); },
+      intermediate.issue("server", "IP:127.0.0.1"));
+  EXPECT_EQ(Client(server, trusting(intermediate)).get("/").value().body, "ok");
+  EXPECT_FALSE(Client(server, trusting(root)).get("/"));  // the chain to it is not shown
+}
+
+TEST(Tls, ACommonNameIsNoName) {
+  const Authority authority;
+  ScriptedServer server(
+      [](const ServerRequest&, ServerSession& session) { session.respond(200, "ok"); },
+      authority.issue("localhost", ""));
+  Origin origin = origin_of(server);
+  origin.server_name = "localhost";
+  asio::io_context io(1);
+  HttpClient http(io.get_executor(), origin, trusting(authority));
+  const auto answer = run(io, http.send(ClientRequest(), in(20s), kLimit));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().what, ClientFailure::tls);
+}
+
 TEST(Tls, MaySkipVerification) {
   ScriptedServer server(
       [](const ServerRequest&, ServerSession& session) { session.respond(200, "ok"); },

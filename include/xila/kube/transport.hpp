@@ -75,7 +75,7 @@ class Transport {
   // Waits until `deadline` for the head of the answer; the lines have deadlines of their own.
   virtual boost::asio::awaitable<ApiResult<std::unique_ptr<LineStream>>> open(
       ApiRequest request, net::Deadline deadline) = 0;
-  // Ends all requests under way: each fails at once.
+  // For good: requests under way and later ones fail at once.
   virtual void close() = 0;
 };
 

@@ -156,7 +156,7 @@ class HttpClient {
   // A connection of the caller's own, for an answer without end.
   std::unique_ptr<ClientConnection> connection() const;
 
-  // Ends all connections: requests under way fail at once.
+  // For good: requests under way and later ones fail at once.
   void close();
 
  private:
@@ -170,6 +170,7 @@ class HttpClient {
   ClientTls tls_;
   std::vector<std::pair<Shared, Deadline>> idle_;  // until when
   std::vector<Shared> busy_;
+  bool is_closed_ = false;
 };
 
 }  // namespace xila::net
