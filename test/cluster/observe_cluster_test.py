@@ -3,7 +3,7 @@ import json
 import unittest
 
 from apiserver import ApiServer, assets, wait_until
-from observer import (POOL, RULES, TENANT, Observer, delete_pod, events_of, make_node, make_pod, policy, relabel_node)
+from observer import (POOL, ROOT, RULES, TENANT, Observer, delete_pod, events_of, make_node, make_pod, policy, relabel_node)
 
 
 def setUpModule():
@@ -205,6 +205,21 @@ class Findings(unittest.TestCase):
         self.opened("drift", check="placement/late")
         self.observer.policy.write_text(before)
         self.resolved("drift", check="placement/late", resolution="policy")
+
+
+    def test_every_line_is_as_the_schema_says(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("the Python package jsonschema is not installed")
+        schema = json.loads((ROOT / "docs" / "findings.schema.json").read_text())
+        self.pod(hostPID=True)
+        self.opened("host-namespace")
+        delete_pod(self.api, self.name, "p")
+        self.resolved("host-namespace")
+        for line in self.observer.steps():
+            jsonschema.validate(line, schema)
+            self.assertEqual(set(line), set(schema["properties"]))
 
 
 class Silence(unittest.TestCase):

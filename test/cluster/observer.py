@@ -22,6 +22,7 @@ from support import HOST, wait_until
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
 from client import parse_metrics  # noqa: E402  (found by the line above)
 from guard import BINARY, PATIENCE, SANITIZER_WORDS, clean_environment  # noqa: E402  (found by the line above)
+from inputs import ROOT  # noqa: E402, F401  (found by the line above; for the tests)
 
 POOL = "guard.xila.us/pool"
 TENANT = "guard.xila.us/tenant"
@@ -126,10 +127,10 @@ class Observer:
         return "\n".join(str(line) for line in self.log[-lines:])
 
     def steps(self, **keys):
-        """The lines of the report that have these values."""
-        if not self.report.exists():
+        """The lines of the report that have these values. A last line without its end is still being written."""
+        if not self.report.is_file():
             return []
-        lines = [json.loads(line) for line in self.report.read_text().splitlines()]
+        lines = [json.loads(line) for line in self.report.read_text().splitlines(keepends=True) if line.endswith("\n")]
         return [line for line in lines if keys.items() <= line.items()]
 
     def step(self, seconds=PATIENCE, **keys):
