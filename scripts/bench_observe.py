@@ -155,7 +155,7 @@ def main():
                            pathlib.Path(folder) / "kwok.log")
         try:
             begin = time.monotonic()
-            with Observer(api, flags=["--event-qps", str(QPS), "--event-burst", str(BURST)]) as observer:
+            with Observer(api, flags=["--event-qps", str(QPS), "--event-burst", str(BURST)], patience=600) as observer:
                 show("from start to everything judged", time.monotonic() - begin, "s", LIMITS["judged"])
                 show("open findings", observer.findings("?limit=0")["total"], "")
                 resident, highest = memory(observer)

@@ -52,9 +52,11 @@ class Observer:
     settle       both settle windows
     flags        as on the command line
     report       the file of its findings; default: one of its own
+    patience     seconds until everything must be judged
     """
 
-    def __init__(self, api, kubeconfig=None, profiles=None, rules=None, settle="0s", flags=(), report=None, name="observe-0"):
+    def __init__(self, api, kubeconfig=None, profiles=None, rules=None, settle="0s", flags=(), report=None, name="observe-0",
+                 patience=PATIENCE):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="xila-guard-observe-"))
         self.report = pathlib.Path(report or self.folder / "findings.jsonl")
         self.profiles = self.folder / "profiles.yaml"
@@ -69,9 +71,14 @@ class Observer:
         self.log = []
         self.process = None
         self.stop_asked = False
+        self.patience = patience
 
     def __enter__(self):
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop(signal.SIGKILL)
+            raise
         return self
 
     def __exit__(self, kind, *_):
@@ -92,7 +99,7 @@ class Observer:
             threading.Thread(target=self._read, args=(stream,), daemon=True).start()
         self.ports = self.logged("observing")
         if judged:
-            self.logged("judged")
+            self.logged("judged", self.patience)
 
     def _read(self, stream):
         for raw in stream:
