@@ -1,5 +1,6 @@
-// The yardstick of bench-server.sh: what HTTPS itself costs on this machine. Beast and Asio in their authors'
-// callback style, TLS, keep-alive; it reads the body and answers a constant, right for nobody.
+// The yardstick of bench-server.sh: what HTTPS itself costs on this machine. Beast and Asio in
+// their authors' callback style, TLS, keep-alive; it reads the body and answers a constant, right
+// for nobody.
 //
 //   reference_server PORT CERTIFICATE KEY
 #include <cstdio>
@@ -34,18 +35,20 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void start() {
-    stream_.async_handshake(asio::ssl::stream_base::server, [self = shared_from_this()](error_code error) {
-      if (!error) self->read();
-    });
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [self = shared_from_this()](error_code error) {
+                              if (!error) self->read();
+                            });
   }
 
  private:
   void read() {
     parser_.emplace();
     parser_->body_limit(std::size_t{8} << 20);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->write();
-    });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](error_code error, std::size_t) {
+                       if (!error) self->write();
+                     });
   }
 
   void write() {
@@ -85,7 +88,8 @@ int main(int argc, char** argv) {
   asio::ssl::context tls(asio::ssl::context::tls_server);
   tls.use_certificate_chain_file(argv[2]);
   tls.use_private_key_file(argv[3], asio::ssl::context::pem);
-  tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::atoi(argv[1]))});
+  tcp::acceptor acceptor(
+      io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::atoi(argv[1]))});
   accept(acceptor, tls);
   io.run();
 }

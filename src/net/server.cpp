@@ -22,6 +22,7 @@
 
 #include "connection.hpp"
 #include "conversation.hpp"
+#include "xila/base/current.hpp"
 #include "xila/telemetry/log.hpp"
 
 namespace xila::net {
@@ -153,7 +154,7 @@ struct Server::State {
 
   ServerOptions options;
   Shared shared;
-  std::atomic<std::shared_ptr<const TlsIdentity>> identity;
+  base::Current<TlsIdentity> identity;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<tcp::acceptor> acceptor;  // on the first worker
   std::size_t next_worker = 0;            // the first worker's thread only
