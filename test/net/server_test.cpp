@@ -207,7 +207,9 @@ TEST(Server, ClosesWhenAskedTo) {
     const std::string answer = client.answer();
     EXPECT_EQ(status_of(answer), 200);
     EXPECT_EQ(says_close(answer), closes);
-    if (closes) EXPECT_TRUE(client.is_closed());
+    if (closes) {
+      EXPECT_TRUE(client.is_closed());
+    }
   }
 }
 
