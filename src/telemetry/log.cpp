@@ -22,7 +22,7 @@
 namespace xila::telemetry {
 namespace {
 
-constexpr std::size_t kQueueLines = 512;  // spdlog keeps about 350 bytes for each, used or not
+constexpr std::size_t kQueueLines = 1024;  // spdlog keeps about 350 bytes for each, used or not
 constexpr std::size_t kMaxValueBytes =
     8192;  // before escaping; a denial's message is at most 4 KiB
 constexpr std::chrono::seconds kStopBound{
