@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -16,121 +18,188 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Three ways, by the number of keys, since this is felt on every review: of a few keys mostly the
-// lengths differ already; of up to 64 every pair is compared by 4 bytes each; of more a sorted list
-// is made, so that a million of them in one object stay n log n.
-constexpr std::size_t kFew = 4;
-constexpr std::size_t kPairwise = 64;
+// simdjson's tape: one word per value with its type in the highest byte, two for a number. A
+// string's payload is the place of its text: four bytes of length, then its bytes. An object's or
+// an array's lower half is the place behind its end. Source: simdjson's doc/tape.md.
+struct Tape {
+  const std::uint64_t* words;
+  const std::uint8_t* texts;
 
-std::uint32_t load(const char* bytes) {
-  std::uint32_t word = 0;
+  explicit Tape(const dom::document& document)
+      : words(document.tape.get()), texts(document.string_buf.get()) {}
+
+  char type(std::size_t place) const { return static_cast<char>(words[place] >> 56); }
+  // The lower half of a word.
+  std::size_t link(std::size_t place) const { return static_cast<std::uint32_t>(words[place]); }
+  const std::uint8_t* text(std::size_t place) const {
+    return texts + (words[place] & ((std::uint64_t{1} << 56) - 1));
+  }
+};
+
+constexpr std::size_t kLength = 4;  // bytes before a text
+
+std::uint64_t load(const std::uint8_t* bytes) {
+  std::uint64_t word = 0;
   std::memcpy(&word, bytes, sizeof word);
   return word;
 }
 
-// Equal for equal keys, and seldom for others: of length, head, middle and tail. Nothing but speed
-// rests on it.
-std::uint32_t fingerprint(std::string_view key) {
-  const std::size_t size = key.size();
-  std::uint32_t print = static_cast<std::uint32_t>(size);
-  if (size >= 4) {
-    print += load(key.data()) * 0x9E3779B1U;  // odd constants, so that no bit is lost
-    print ^= load(key.data() + size / 2 - 2) * 0x85EBCA77U;
-    print += load(key.data() + size - 4) * 0xC2B2AE3DU;
-  } else {
-    for (const char byte : key) print = print << 8 | static_cast<unsigned char>(byte);
-  }
-  return print;
+std::size_t size_of(const std::uint8_t* text) {
+  return static_cast<std::uint32_t>(load(text));
 }
 
-bool may_have_twins(std::span<const std::uint32_t> prints) {
-  if (prints.size() > kPairwise) return true;
+// Of a key's length, first four and last four bytes: equal for equal keys, the highest bits the
+// best. Without a branch, since nobody can foretell the next key's length; behind a short key stand
+// other texts, which the mask takes off.
+std::uint64_t hash_of(const std::uint8_t* text) {
+  static constexpr std::uint64_t kMasks[kLength + 1] = {0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF,
+                                                        0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF};
+  const std::uint64_t head = load(text);
+  const std::size_t size = static_cast<std::uint32_t>(head);
+  const std::size_t first = std::min(size, kLength);
+  const std::uint64_t tail = load(text + (size - first));
+  return ((head & kMasks[first]) ^ std::rotl(tail & kMasks[first], 24)) * 0x9E3779B97F4A7C15U;
+}
+
+// Up to so many keys every pair is compared, of more a sorted list is made: a hostile object can
+// have a million.
+constexpr std::size_t kPairwise = 64;
+
+[[gnu::noinline]] bool has_twins(std::span<std::uint32_t> hashes) {
+  if (hashes.size() > kPairwise) {
+    std::ranges::sort(hashes);
+    return std::ranges::adjacent_find(hashes) != hashes.end();
+  }
   std::uint32_t equal = 0;
-  for (std::size_t i = 1; i < prints.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) equal |= static_cast<std::uint32_t>(prints[i] == prints[j]);
+  for (std::size_t i = 1; i < hashes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) equal |= static_cast<std::uint32_t>(hashes[i] == hashes[j]);
   }
   return equal != 0;
 }
 
-std::optional<std::string_view> duplicate_of(dom::object object) {
-  std::vector<std::pair<std::uint32_t, std::string_view>> keys;
-  for (const auto [key, value] : object) keys.emplace_back(fingerprint(key), key);
+// The same of the keys themselves, of the object at `place`.
+[[gnu::noinline]] bool has_equal_keys(const Tape& tape, std::size_t place) {
+  std::vector<std::string_view> keys;
+  for (++place; tape.type(place) != '}';) {
+    const std::uint8_t* const text = tape.text(place);
+    keys.emplace_back(reinterpret_cast<const char*>(text + kLength), size_of(text));
+    const char type = tape.type(++place);
+    const bool is_number = type == 'l' || type == 'u' || type == 'd';
+    place = type == '{' || type == '[' ? tape.link(place) : place + (is_number ? 2 : 1);
+  }
   std::ranges::sort(keys);
-  const auto twin = std::ranges::adjacent_find(keys);
-  if (twin == keys.end()) return std::nullopt;
-  return twin->second;
+  return std::ranges::adjacent_find(keys) != keys.end();
+}
+
+// What is open at a place of the tape.
+struct Level {
+  std::uint64_t seen = 0;          // a bit for each of the keys
+  std::uint64_t repeated = 0;      // bits that were there before
+  std::size_t object = 0;          // its place; 0 = an array
+  std::uint32_t* first = nullptr;  // of the keys' hashes
+};
+
+// Whether any object has a key twice. All of every document is looked at, half of it managedFields
+// that nothing else reads, so it is one pass in the order of the tape: each key of an object sets
+// one of 64 bits; only where one was set before the hashes are compared, and only where two are
+// equal the keys. One function, for its variables must stay in registers.
+[[gnu::noinline]] bool has_any_twins(const Tape& tape) {
+  // Kept by each thread, not made and cleared each time; of a large document only for its time.
+  thread_local std::array<Level, kMaxDepth + 2> outer;
+  thread_local std::array<std::uint32_t, 8192> kept_hashes;
+  const std::size_t end = tape.link(0);
+  std::unique_ptr<std::uint32_t[]> more_hashes;
+  if (end / 2 >= kept_hashes.size()) {  // a key has two words at least
+    more_hashes = std::make_unique_for_overwrite<std::uint32_t[]>(end / 2 + 1);
+  }
+  std::uint32_t* top = more_hashes ? more_hashes.get() : kept_hashes.data();
+  std::size_t depth = 0;
+  Level here;
+  for (std::size_t place = 1; place < end;) {
+    if (here.object != 0) {
+      if (tape.type(place) == '}') {
+        if (here.repeated != 0 && has_twins({here.first, top}) &&
+            has_equal_keys(tape, here.object)) {
+          return true;
+        }
+        top = here.first;
+        here = outer[--depth];
+        ++place;
+        continue;
+      }
+      const std::uint64_t hash = hash_of(tape.text(place));
+      const std::uint64_t bit = std::uint64_t{1} << (hash >> 58);
+      *top++ = static_cast<std::uint32_t>(hash >> 32);
+      here.repeated |= here.seen & bit;
+      here.seen |= bit;
+      ++place;
+    }
+    switch (const char type = tape.type(place)) {
+      case '{':
+      case '[':
+        if (tape.link(place) == place + 2) {  // empty, as half of the objects of managedFields are
+          place += 2;
+          break;
+        }
+        outer[depth++] = here;
+        here = {.object = type == '{' ? place : 0, .first = top};
+        ++place;
+        break;
+      case ']':
+        here = outer[--depth];
+        ++place;
+        break;
+      case 'l':
+      case 'u':
+      case 'd':
+        place += 2;
+        break;
+      default:
+        ++place;
+    }
+  }
+  return false;
 }
 
 // Looks through a document, depth first, until a key stands twice.
 class Search {
  public:
   bool finds_in(dom::object object, const Path& path) {
-    const bool is_suspect = object.size() <= kFew ? visit_few(object, path) : visit(object, path);
-    if (!found_.empty()) return true;
-    const std::optional<std::string_view> twin = is_suspect ? duplicate_of(object) : std::nullopt;
-    if (twin) found_ = Path(path, *twin).text();
-    return twin.has_value();
+    std::vector<std::string_view> keys;
+    for (const auto [key, value] : object) {
+      if (finds_in(value, Path(path, key))) return true;
+      keys.push_back(key);
+    }
+    std::ranges::sort(keys);
+    const auto twin = std::ranges::adjacent_find(keys);
+    if (twin == keys.end()) return false;
+    found_ = Path(path, *twin).text();
+    return true;
   }
 
   std::string& found() { return found_; }
 
  private:
-  // Both look into the values and say whether two of the object's own keys may be equal.
-  bool visit_few(dom::object object, const Path& path) {
-    std::array<std::string_view, kFew> keys;
-    std::size_t count = 0;
-    bool is_suspect = false;
-    for (auto field = object.begin(), end = object.end(); field != end; ++field) {
-      const std::string_view key = field.key();
-      for (std::size_t i = 0; i < count; ++i) is_suspect |= keys[i] == key;
-      keys[count++] = key;
-      if (finds_in(field.value(), path, key)) return false;
-    }
-    return is_suspect;
-  }
-
-  bool visit(dom::object object, const Path& path) {
-    const std::size_t outer = prints_.size();
-    for (auto field = object.begin(), end = object.end(); field != end; ++field) {
-      const std::string_view key = field.key();
-      prints_.push_back(fingerprint(key));
-      if (finds_in(field.value(), path, key)) return false;
-    }
-    const bool is_suspect = may_have_twins(std::span(prints_).subspan(outer));
-    prints_.resize(outer);
-    return is_suspect;
-  }
-
-  // Of the value at `place`, a key or an index. Half of the objects of managedFields are empty: no
-  // call for them.
-  template <class Place>
-  bool finds_in(dom::element element, const Path& path, Place place) {
-    if (element.is_object()) {
-      const dom::object object(element);
-      return object.begin() != object.end() && finds_in(object, Path(path, place));
-    }
-    return element.is_array() && finds_in(dom::array(element), Path(path, place));
-  }
-
-  bool finds_in(dom::array array, const Path& path) {
+  bool finds_in(dom::element element, const Path& path) {
+    if (element.is_object()) return finds_in(dom::object(element), path);
+    if (!element.is_array()) return false;
     std::size_t index = 0;
-    for (const dom::element element : array) {
-      if (finds_in(element, path, index)) return true;
+    for (const dom::element part : dom::array(element)) {
+      if (finds_in(part, Path(path, index))) return true;
       ++index;
     }
     return false;
   }
 
-  std::vector<std::uint32_t>
-      prints_;  // of the keys of the objects that are open, the innermost last
   std::string found_;
 };
 
 }  // namespace
 
-std::optional<std::string> find_duplicate_key(dom::object root) {
+std::optional<std::string> find_duplicate_key(const dom::document& document) {
+  if (!has_any_twins(Tape(document))) return std::nullopt;
   Search search;
-  if (!search.finds_in(root, Path(""))) return std::nullopt;
+  if (!search.finds_in(dom::object(document.root()), Path(""))) return std::nullopt;
   return std::move(search.found());
 }
 

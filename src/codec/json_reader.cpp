@@ -192,7 +192,7 @@ base::Result<dom::object> DocumentParser::parse(std::string_view text, Padding p
   if (root.get(object) != simdjson::SUCCESS) {
     return base::fail("the document " + unexpected(root, "an object"));
   }
-  if (const std::optional<std::string> key = find_duplicate_key(object)) {
+  if (const std::optional<std::string> key = find_duplicate_key(this_threads_parser.doc)) {
     return base::fail("the document has a key twice: " + *key);
   }
   return object;

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
 
 #include "codec/review_text.hpp"
 
@@ -81,6 +85,69 @@ TEST(Document, FindsAKeyTwiceAmongAnyNumber) {
               "the document has a key twice: "
               "request.object.x.some-long-prefix-0000000-and-then-quite-a-long-suffix");
   }
+}
+
+// Writes objects and arrays at random, of few different keys, and knows whether one got a key
+// twice.
+class RandomDocument {
+ public:
+  explicit RandomDocument(std::uint32_t seed) : random_(seed) { text_ = object(0); }
+
+  const std::string& text() const { return text_; }
+  bool has_twins() const { return has_twins_; }
+
+ private:
+  std::size_t below(std::size_t end) { return random_() % end; }
+
+  // Of any length up to 20, and alike: some differ in one character only, anywhere.
+  std::string key() {
+    std::string text(below(21), 'k');
+    if (!text.empty()) text[below(text.size())] = static_cast<char>('a' + below(26));
+    return text;
+  }
+
+  std::string value(std::size_t depth) {
+    static constexpr std::string_view kScalars[] = {
+        "0", "-1", "18446744073709551615", "2.5", "true", "null", R"("")", R"("kkkk")", "{}", "[]"};
+    if (depth == 6 || below(3) > 0) return std::string(kScalars[below(std::size(kScalars))]);
+    return below(2) == 0 ? object(depth + 1) : array(depth + 1);
+  }
+
+  std::string object(std::size_t depth) {
+    std::set<std::string> keys;
+    std::string parts;
+    for (std::size_t left = below(below(8) == 0 ? 90 : 6); left > 0; --left) {
+      const std::string name = key();
+      has_twins_ |= !keys.insert(name).second;
+      parts += (parts.empty() ? "\"" : ",\"") + name + "\":" + value(depth);
+    }
+    return "{" + parts + "}";
+  }
+
+  std::string array(std::size_t depth) {
+    std::string parts;
+    for (std::size_t left = below(5); left > 0; --left) {
+      parts += (parts.empty() ? "" : ",") + value(depth);
+    }
+    return "[" + parts + "]";
+  }
+
+  std::mt19937 random_;
+  std::string text_;
+  bool has_twins_ = false;
+};
+
+TEST(Document, TellsRandomDocumentsWithAKeyTwiceFromThoseWithout) {
+  std::size_t with = 0;
+  for (std::uint32_t seed = 0; seed < 4'000; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomDocument document(seed);
+    const std::string error = error_of(with_unread(document.text()));
+    ASSERT_EQ(error.starts_with("the document has a key twice: "), document.has_twins()) << error;
+    with += document.has_twins() ? 1 : 0;
+  }
+  EXPECT_GT(with, 400U);
+  EXPECT_LT(with, 3'600U);
 }
 
 TEST(Document, SearchesAHundredThousandKeysInNoTime) {
