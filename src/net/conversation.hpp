@@ -19,6 +19,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/verb.hpp>
 
+#include "at_hand.hpp"
 #include "connection.hpp"
 #include "response_text.hpp"
 #include "xila/net/http.hpp"
@@ -104,7 +105,8 @@ class Conversation {
   awaitable<bool> read_some() {
     auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
     const auto room = buffer_.prepare(kReadBuffer - buffer_.size());
-    const std::size_t size = co_await stream_.async_read_some(room, into_error);
+    std::size_t size = read_at_hand(stream_, room);
+    if (size == 0) size = co_await stream_.async_read_some(room, into_error);
     buffer_.commit(size);
     co_return !error_;
   }

@@ -221,6 +221,7 @@ void Server::State::admit(tcp::socket socket, Worker& worker) {
   error_code error;
   socket.set_option(tcp::no_delay(true), error);
   socket.set_option(asio::socket_base::keep_alive(true), error);
+  socket.non_blocking(true, error);  // read_at_hand must not wait
   const tcp::endpoint endpoint = socket.remote_endpoint(error);
   shared.metrics.accepted_connections.add(shared.listener);
 
