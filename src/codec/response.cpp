@@ -47,14 +47,13 @@ Json causes_of(const policy::Decision& decision) {
 
 // Code and reason tell kubectl how to print the message. Invalid would make it print the causes
 // instead, and without a code the API server would answer 400 to all of them.
-Json status_of(const policy::Review& review, const policy::Decision& decision) {
+Json status_of(const policy::Decision& decision, std::string_view message) {
   const bool is_malformed = decision.outcome == policy::Outcome::malformed;
-  std::string text = policy::message(decision, review.subject);
-  if (text.empty()) text = "no decision was made, and what is not decided is denied";
+  if (message.empty()) message = "no decision was made, and what is not decided is denied";
   Json status = object_of(4);
   status["code"] = is_malformed ? 400 : 403;
   status["reason"] = is_malformed ? "BadRequest" : "Forbidden";
-  status["message"] = std::move(text);
+  status["message"] = message;
   if (Json causes = causes_of(decision); !causes.empty())
     status["details"]["causes"] = std::move(causes);
   return status;
@@ -90,21 +89,26 @@ std::string bounded(std::string_view text) {
 }  // namespace
 
 std::string encode_response(const policy::Review& review, const policy::Decision& decision) {
+  return encode_response(review, decision, policy::message(decision, review.subject));
+}
+
+std::string encode_response(const policy::Review& review, const policy::Decision& decision,
+                            std::string_view message) {
   const bool is_allowed = policy::is_allowed(decision.outcome);
-  Json answer = object_of(3);
-  answer["kind"] = "AdmissionReview";
-  answer["apiVersion"] = "admission.k8s.io/v1";
-  Json& response = answer["response"] = object_of(4);
+  Json response = object_of(4);
   response["uid"] = review.uid;
   response["allowed"] = is_allowed;
-  if (!is_allowed) response["status"] = status_of(review, decision);
+  if (!is_allowed) response["status"] = status_of(decision, message);
   if (decision.outcome == policy::Outcome::warned) response["warnings"] = warnings_of(decision);
   Json& annotations = response["auditAnnotations"] = object_of(4);
   annotations["decision"] = policy::to_text(decision.outcome);
   annotations["profile"] = bounded(decision.profile);
   annotations["tenant"] = bounded(decision.tenant);
   annotations["checks"] = bounded(policy::check_ids(decision));
-  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // The frame is the same each time.
+  std::string text = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":)";
+  text += response.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text += '}';
 }
 
 }  // namespace xila::codec

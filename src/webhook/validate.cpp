@@ -36,11 +36,11 @@ net::Response undecodable(const net::Request& request, const base::Error& error)
 net::Response report(const Dependencies& with, const policy::Rulebook& rulebook,
                      const net::Request& request, policy::Review review, policy::Decision decision,
                      steady_clock::time_point begin) {
+  std::string message = policy::message(decision, review.subject);
   net::Response response{.content_type = "application/json",
-                         .body = codec::encode_response(review, decision)};
+                         .body = codec::encode_response(review, decision, message)};
   const std::chrono::duration<double> took = steady_clock::now() - begin;
 
-  std::string message = policy::message(decision, review.subject);
   count(review, decision, rulebook, took, with.metrics);
   log_decision(review, decision, message, request.peer.address);
   if (with.audit != nullptr) {

@@ -32,5 +32,8 @@ base::Result<policy::Review> decode_review(PaddedView text);
 // The AdmissionReview v1 that answers: never a patch, uid echoed byte for byte. Always valid UTF-8
 // JSON.
 std::string encode_response(const policy::Review& review, const policy::Decision& decision);
+// The same, where policy::message() of the two is made already.
+std::string encode_response(const policy::Review& review, const policy::Decision& decision,
+                            std::string_view message);
 
 }  // namespace xila::codec
