@@ -1,5 +1,7 @@
 #include "serving.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -118,6 +120,10 @@ base::Result<std::uint16_t> Operations::start() {
 
 void Operations::stop() {
   if (server_) server_->stop(std::chrono::milliseconds(100));
+}
+
+void give_back_memory() {
+  malloc_trim(0);
 }
 
 unsigned available_cpus() {

@@ -79,6 +79,9 @@ class Operations {
   std::unique_ptr<net::Server> server_;
 };
 
+// Gives the memory that only starting took back to the system: a server idles for most of its life.
+void give_back_memory();
+
 // CPUs that this process may use: its affinity and its cgroup's quota, rounded up; at most 16.
 unsigned available_cpus();
 

@@ -200,6 +200,7 @@ bool Webhook::start_servers(net::TlsIdentity identity) {
   }
   log::info("serving",
             {{"port", *port}, {"operations_port", *operations_port}, {"threads", threads}});
+  give_back_memory();
   return true;
 }
 
