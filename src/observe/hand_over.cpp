@@ -63,7 +63,7 @@ void HandOver::reported(std::string name, Steady now) {
 }
 
 std::string HandOver::named(Steady now) {
-  while (!named_.empty() && named_.front().at + kMemory < now) named_.pop_front();
+  while (!named_.empty() && named_.front().at + kNaming < now) named_.pop_front();
   std::string text;
   text.reserve(named_.size() * kNameDigits);
   for (const Name& name : named_) text += name.text;

@@ -22,8 +22,11 @@ namespace xila::observe {
 // Pure: no clock, no I/O.
 class HandOver {
  public:
-  // How long both remember: longer than a lease lasts and watches lag.
+  // How long a follower remembers: longer than a lease lasts.
   static constexpr std::chrono::seconds kMemory{60};
+  // How long a leader names: longer by as much as a follower's watches may lag, or else it would
+  // remember what is no longer named.
+  static constexpr std::chrono::seconds kNaming{120};
   // A leader that lived so long after this replica had judged everything has seen the same.
   static constexpr std::chrono::seconds kLag{2};
   // Steps that the lease names at most. Past that, a takeover may repeat some.

@@ -154,6 +154,27 @@ TEST(HandOver, AFollowerRemembersTheLastStepsOfAStorm) {
   EXPECT_EQ(lines.back(), std::to_string(kMost));
 }
 
+TEST(HandOver, ALeaderNamesAStepForAWhile) {
+  HandOver leader;
+  leader.reported(name("a"), at(0s));
+  leader.reported(name("b"), at(5s));
+  EXPECT_EQ(leader.named(at(HandOver::kNaming)), name("a") + name("b"));
+  EXPECT_EQ(leader.named(at(HandOver::kNaming + 1ms)), name("b"));
+  EXPECT_EQ(leader.named(at(HandOver::kNaming + 6s)), "");
+}
+
+// Its watch was broken for half a minute: what it sees then is old news to the leader.
+TEST(HandOver, AFollowerThatSawAStepLateDoesNotTellItAgain) {
+  constexpr auto kLate = 30s;
+  HandOver leader;
+  HandOver next = follower();
+  leader.reported(name("a"), at(3s));
+  next.remember(step("a"), at(3s + kLate));
+  const Steady end = at(3s + kLate + HandOver::kMemory);
+  next.saw_leader(end);
+  EXPECT_EQ(told(next, leader.named(end), end + 10s), Lines{});
+}
+
 TEST(HandOver, ALeaderNamesTheLastStepsOfAStorm) {
   HandOver leader;
   const std::size_t most = HandOver::kMostNamed;
