@@ -211,6 +211,7 @@ awaitable<void> Elector::release() {
 
 void Elector::step_down(const char* why) {
   is_leading_ = false;
+  is_nudged_ = false;  // a follower has nothing to write, and must wait
   metrics_.leader.set(0);
   telemetry::warn("lease_lost", {{"lease", options_.space + "/" + options_.name}, {"reason", why}});
   listener_.lost();

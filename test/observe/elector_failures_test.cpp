@@ -76,6 +76,25 @@ TEST(ElectorNudge, AFollowerNeitherWritesNorHurries) {
   EXPECT_LE(follower.client.count("GET"), 10);
 }
 
+// A nudge that finds no leader any more must not keep it from waiting: it would ask the API server
+// as fast as that answers.
+TEST(ElectorNudge, ALeaderThatIsNudgedAsItLosesTheLeaseFollowsCalmly) {
+  LeaseLab lab;
+  LeaseOptions options = quick();
+  options.duration = options.renew_deadline = 1h;
+  options.retry = 200ms;
+  Replica& leader = lab.start("a", options);
+  ASSERT_TRUE(lab.until([&] { return leader.is_leading(); }));
+  leader.client.put(Line::held);
+  ASSERT_TRUE(lab.until([&] { return leader.client.waiting() == 1; }));
+  lab.server.give_to("other", 1s);
+  leader.elector.nudge();
+  leader.client.put(Line::up);
+  ASSERT_TRUE(lab.until([&] { return leader.losses == 1; }));
+  ASSERT_TRUE(lab.until([&] { return leader.leads == 2; }));  // a second later
+  EXPECT_LE(leader.client.count("GET"), 10);
+}
+
 TEST(ElectorFailures, ARefusalIsCountedAndSaidOnceUntilItIsLifted) {
   const Lines lines = telemetry::logged(telemetry::LogFormat::text, telemetry::LogLevel::info, [] {
     LeaseLab lab;
