@@ -19,6 +19,7 @@ namespace {
 
 constexpr milliseconds kLookPatience{5'000};
 constexpr milliseconds kReleasePatience{2'000};
+constexpr int kReleaseTries = 2;
 constexpr milliseconds kNotYet{500};
 // How soon after a report the lease says so; reports in between share the writing.
 constexpr milliseconds kNudge{200};
@@ -113,14 +114,12 @@ awaitable<bool> Elector::look(net::Deadline deadline) {
   co_return true;
 }
 
-awaitable<bool> Elector::put(codec::Lease lease, bool is_new) {
+awaitable<bool> Elector::put(codec::Lease lease, bool is_new, net::Deadline deadline) {
   const auto now = Clock::now();
   kube::ApiRequest request{.method = is_new ? "POST" : "PUT",
                            .target = path_of(options_) + (is_new ? "" : "/" + options_.name),
                            .content_type = "application/json",
                            .body = codec::encode_lease(lease)};
-  const net::Deadline deadline =
-      is_leading_ ? renewed_at_ + options_.renew_deadline : now + options_.renew_deadline;
   const kube::ApiResult<std::string> answer =
       co_await transport_.send(std::move(request), deadline);
   if (!answer) {
@@ -160,7 +159,8 @@ awaitable<Elector::Pause> Elector::follow() {
   lease.duration = std::chrono::ceil<std::chrono::seconds>(options_.duration);
   lease.acquired = now;
   lease.renewed = now;
-  const bool is_mine = co_await put(std::move(lease), !before);
+  const bool is_mine =
+      co_await put(std::move(lease), !before, Clock::now() + options_.renew_deadline);
   if (!is_mine || is_stopped_) co_return options_.retry;
 
   is_leading_ = true;
@@ -177,11 +177,11 @@ awaitable<Elector::Pause> Elector::renew() {
   codec::Lease lease = *seen_;
   lease.renewed = std::chrono::system_clock::now();
   lease.reported = listener_.reported();
-  const bool is_renewed = co_await put(std::move(lease), false);
+  const net::Deadline deadline = renewed_at_ + options_.renew_deadline;
+  const bool is_renewed = co_await put(std::move(lease), false, deadline);
   if (is_renewed || is_stopped_) co_return options_.retry;
 
   // Somebody else may have written it: then this replica's version is too old.
-  const net::Deadline deadline = renewed_at_ + options_.renew_deadline;
   const bool is_known = co_await look(deadline);
   if (is_known && (!seen_ || seen_->holder != identity_)) {
     step_down("another replica holds the lease");
@@ -196,17 +196,25 @@ awaitable<Elector::Pause> Elector::renew() {
 }
 
 awaitable<void> Elector::release() {
-  if (!is_leading_ || !seen_) co_return;
-  codec::Lease lease = *seen_;
-  lease.holder.clear();
-  lease.renewed = std::chrono::system_clock::now();
-  lease.duration = std::chrono::seconds(1);
-  lease.reported = listener_.reported();
-  renewed_at_ = Clock::now() + kReleasePatience - options_.renew_deadline;  // its deadline
-  const bool is_released = co_await put(std::move(lease), false);
-  is_leading_ = false;
+  // Once the server has it back another may lead, however late the answer comes.
+  if (!std::exchange(is_leading_, false)) co_return;
   metrics_.leader.set(0);
-  if (is_released) telemetry::info("lease_released");
+  const net::Deadline deadline = Clock::now() + kReleasePatience;
+  for (int attempt = 0; attempt < kReleaseTries && seen_ && seen_->holder == identity_; ++attempt) {
+    codec::Lease lease = *seen_;
+    lease.holder.clear();
+    lease.renewed = std::chrono::system_clock::now();
+    lease.duration = std::chrono::seconds(1);
+    lease.reported = listener_.reported();
+    const bool is_released = co_await put(std::move(lease), false, deadline);
+    if (is_released) {
+      telemetry::info("lease_released");
+      co_return;
+    }
+    // A renewal that was under way may have made this version the older one.
+    const bool is_known = co_await look(deadline);
+    if (!is_known) co_return;
+  }
 }
 
 void Elector::step_down(const char* why) {

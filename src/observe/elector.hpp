@@ -56,7 +56,7 @@ class Elector {
 
   boost::asio::awaitable<Pause> follow();
   boost::asio::awaitable<Pause> renew();
-  boost::asio::awaitable<bool> put(codec::Lease lease, bool is_new);
+  boost::asio::awaitable<bool> put(codec::Lease lease, bool is_new, net::Deadline deadline);
   boost::asio::awaitable<bool> look(net::Deadline deadline);
   boost::asio::awaitable<void> wait(Pause pause);
   void failed(const kube::ApiError& error);

@@ -134,6 +134,31 @@ TEST(Elector, AFollowerThatEndsLeavesTheLeaseAlone) {
   EXPECT_TRUE(leader.is_leading());
 }
 
+// A renewal under way makes the version that is given back the older one.
+TEST(Elector, ALeaderThatEndsWhileItRenewsHandsOverAllTheSame) {
+  LeaseLab lab;
+  Replica& ending = lab.start("a", lasting());
+  ASSERT_TRUE(lab.until([&] { return ending.is_leading(); }));
+  Replica& next = lab.start("b", lasting());
+  ending.client.put(Line::held);
+  ASSERT_TRUE(lab.until([&] { return ending.client.waiting() == 1; }));
+  lab.end(ending);
+  ASSERT_TRUE(lab.until([&] { return ending.client.waiting() == 2; }));
+  ending.client.put(Line::up);
+  EXPECT_TRUE(lab.until([&] { return next.is_leading(); }, 5s));
+}
+
+// The lease is free from the moment in which the server takes it back, not from its answer.
+TEST(Elector, ALeaderThatEndsLeadsNoLongerWhileNobodyAnswers) {
+  LeaseLab lab;
+  Replica& ending = lab.start("a", rarely_renewed());
+  ASSERT_TRUE(lab.until([&] { return ending.is_leading(); }));
+  Replica& next = lab.start("b", lasting());
+  ending.client.put(Line::deaf);
+  lab.end(ending);
+  EXPECT_TRUE(lab.until([&] { return next.is_leading(); }));
+}
+
 TEST(Elector, ALeaderThatCannotRenewStepsDownBeforeAnotherLeads) {
   LeaseLab lab;
   Replica& leader = lab.start("a");
