@@ -178,7 +178,9 @@ awaitable<Elector::Pause> Elector::renew() {
   lease.renewed = std::chrono::system_clock::now();
   lease.reported = listener_.reported();
   const net::Deadline deadline = renewed_at_ + options_.renew_deadline;
-  const bool is_renewed = co_await put(std::move(lease), false, deadline);
+  // A connection that hangs may cost half of the time, so that another one can be tried.
+  const net::Deadline first_try = Clock::now() + options_.renew_deadline / 2;
+  const bool is_renewed = co_await put(std::move(lease), false, std::min(first_try, deadline));
   if (is_renewed || is_stopped_) co_return options_.retry;
 
   // Somebody else may have written it: then this replica's version is too old.

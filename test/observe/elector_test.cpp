@@ -181,6 +181,21 @@ TEST(Elector, ALeaderThatCannotRenewStepsDownBeforeAnotherLeads) {
   EXPECT_EQ(next.losses, 0);
 }
 
+TEST(Elector, ALeaderOutlivesARenewalThatHangs) {
+  LeaseOptions options = quick();
+  options.duration = 10s;
+  options.renew_deadline = 2s;
+  LeaseLab lab;
+  Replica& leader = lab.start("a", options);
+  ASSERT_TRUE(lab.until([&] { return leader.is_leading(); }));
+  leader.client.to_lose = 1;
+  ASSERT_TRUE(lab.until([&] { return leader.failures("unreachable") > 0; }));
+  const std::size_t writes = lab.server.writes.size();
+  ASSERT_TRUE(lab.until([&] { return lab.server.writes.size() > writes; }));
+  EXPECT_TRUE(leader.is_leading());
+  EXPECT_EQ(leader.losses, 0);
+}
+
 // A process that stood still for long has not noticed anything yet.
 TEST(Elector, NobodyLeadsBeyondTheLeasesEndWhateverHappens) {
   LeaseLab lab;

@@ -96,6 +96,12 @@ class LeaseClient final : public kube::Transport {
     sent.push_back(request.method);
     co_await boost::asio::post(executor_, boost::asio::use_awaitable);
     if (refusal) co_return std::unexpected(*refusal);
+    if (to_lose > 0) {
+      --to_lose;
+      boost::asio::steady_timer timer(executor_, deadline);
+      co_await timer.async_wait(boost::asio::use_awaitable);
+      co_return std::unexpected(timed_out());
+    }
     co_await wait_while(Line::held, deadline);
     if (is_closed_ || Clock::now() >= deadline) co_return std::unexpected(timed_out());
     kube::ApiResult<std::string> answer = server_.answer(request);
@@ -121,6 +127,7 @@ class LeaseClient final : public kube::Transport {
   std::ptrdiff_t count(const std::string& method) const { return std::ranges::count(sent, method); }
 
   std::optional<kube::ApiError> refusal;  // of every request
+  int to_lose = 0;                        // requests that nobody will answer
   std::vector<std::string> sent;          // methods
 
  private:
