@@ -43,6 +43,9 @@ struct Shared {
 inline constexpr std::size_t kReadBuffer = std::size_t{64} << 10;
 // A body buffer is kept for the next request up to this size, by each connection and uncounted.
 inline constexpr std::size_t kKeptBody = std::size_t{64} << 10;
+// Reads in a row without a turn through the scheduler. A peer that sends without end would keep
+// every other connection of the thread, and the sweep of deadlines, waiting for ever.
+inline constexpr unsigned kMostAtHand = 16;
 // So much of an unwanted body is read and thrown away to keep the connection; with more it is
 // closed.
 inline constexpr std::uint64_t kSkippedBody = 64 << 10;
@@ -105,8 +108,12 @@ class Conversation {
   awaitable<bool> read_some() {
     auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
     const auto room = buffer_.prepare(kReadBuffer - buffer_.size());
-    std::size_t size = read_at_hand(stream_, room);
-    if (size == 0) size = co_await stream_.async_read_some(room, into_error);
+    std::size_t size = at_hand_ < kMostAtHand ? read_at_hand(stream_, room) : 0;
+    ++at_hand_;
+    if (size == 0) {
+      at_hand_ = 0;
+      size = co_await stream_.async_read_some(room, into_error);
+    }
     buffer_.commit(size);
     co_return !error_;
   }
@@ -314,6 +321,7 @@ class Conversation {
   std::string out_;
   boost::system::error_code error_;
   std::size_t charged_ = 0;
+  unsigned at_hand_ = 0;  // reads since the last that gave others their turn
   unsigned version_ = 11;
   bool keep_alive_ = true;
   bool is_head_request_ = false;
