@@ -16,6 +16,13 @@ mapfile -t scripts < <(git ls-files 'scripts/*.sh' '.ci/run' 'test/**/*.sh' ':!t
 check "clang-format (make format mends it)" clang-format-19 --dry-run -Werror "${sources[@]}"
 check "shellcheck" shellcheck "${scripts[@]}"
 check "codespell" codespell --skip './test/fixtures,./build,./.git,./LICENSE' --ignore-words .codespellignore .
+# Only g++ says so (-Wdangling-else): the macros of GoogleTest end in an if without braces.
+# shellcheck disable=SC2317  # called by check
+no_bare_if() {
+  ! grep -rnE '^ *(if|\} else if) \(.*\) (EXPECT|ASSERT)_' test --include='*.cpp' --include='*.hpp'
+}
+
+check "braces around a test macro below an if" no_bare_if
 check "module rules" python3 scripts/check_includes.py .
 check "co_await rule" python3 scripts/check_co_await.py
 if [ "${1:-}" = --tidy ]; then

@@ -174,7 +174,9 @@ TEST(ElectorFailures, NeverSpin) {
     LeaseOptions options = quick();
     options.retry = 100ms;
     Replica& replica = lab.start("a", options);
-    if (is_leading) ASSERT_TRUE(lab.until([&] { return replica.is_leading(); }));
+    if (is_leading) {
+      ASSERT_TRUE(lab.until([&] { return replica.is_leading(); }));
+    }
     replica.client.refusal = kube::ApiError{.message = "refused"};
     const std::size_t before = replica.client.sent.size();
     lab.until([] { return false; }, 1s);
