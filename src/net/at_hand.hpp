@@ -10,10 +10,10 @@
 
 namespace xila::net {
 
-// Reads what a stream holds already, without waiting and without a system call; 0 = nothing. For
-// TLS that is what came in behind the record that the last read took: a body of 16 KB has two, the
-// API server's have many small ones, and each asynchronous read of one is a turn through the
-// scheduler, in which the other connections' bodies push this one out of the cache.
+// Reads what a stream holds already, without waiting; 0 = nothing. For TLS that is what came in
+// behind the record that the last read took: a body of 16 KB has two, the API server's have many
+// small ones, and each asynchronous read of one is a turn through the scheduler, in which the other
+// connections' bodies push this one out of the cache.
 inline std::size_t read_at_hand(boost::asio::ip::tcp::socket& /*stream*/,
                                 boost::asio::mutable_buffer /*room*/) {
   return 0;
