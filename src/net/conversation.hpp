@@ -6,13 +6,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/field.hpp>
@@ -20,9 +21,9 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/verb.hpp>
 
-#include "at_hand.hpp"
 #include "connection.hpp"
 #include "response_text.hpp"
+#include "stream.hpp"
 #include "xila/net/http.hpp"
 #include "xila/net/server.hpp"
 #include "xila/telemetry/metrics.hpp"
@@ -40,13 +41,16 @@ struct Shared {
 };
 
 // Reserved at once and never grown: Beast's buffer otherwise starts at 512 bytes and reads a 16 KB
-// body in many small steps, which doubles the CPU of a request.
+// body in many small steps, which doubles the CPU of a request. A body that fits is answered from
+// where it was read to.
 inline constexpr std::size_t kReadBuffer = std::size_t{64} << 10;
-// A body buffer is kept for the next request up to this size, by each connection and uncounted.
-inline constexpr std::size_t kKeptBody = std::size_t{64} << 10;
+// One record of TLS, of which a read takes no more than one.
+inline constexpr std::size_t kMostPerRead = std::size_t{16} << 10;
+// The text of an answer keeps its memory for the next one up to this size.
+inline constexpr std::size_t kKeptAnswer = std::size_t{64} << 10;
 // Reads in a row without a turn through the scheduler. A peer that sends without end would keep
 // every other connection of the thread, and the sweep of deadlines, waiting for ever.
-inline constexpr unsigned kMostAtHand = 16;
+inline constexpr unsigned kMostReads = 16;
 // So much of an unwanted body is read and thrown away to keep the connection; with more it is
 // closed.
 inline constexpr std::uint64_t kSkippedBody = 64 << 10;
@@ -56,12 +60,13 @@ template <class Stream>
 class Conversation {
   template <class T>
   using awaitable = boost::asio::awaitable<T>;
+  using Socket = boost::asio::ip::tcp::socket;
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
  public:
   Conversation(Stream& stream, Connection& connection, Shared& shared, Peer peer)
-      : stream_(stream), connection_(connection), shared_(shared), buffer_(kReadBuffer) {
-    buffer_.reserve(kReadBuffer);
+      : stream_(stream), connection_(connection), shared_(shared), buffer_(kReadBuffer + kBodyPadding) {
+    buffer_.reserve(kReadBuffer + kBodyPadding);
     request_.peer = std::move(peer);
   }
   ~Conversation() { shared_.budget.give_back(charged_); }
@@ -88,17 +93,19 @@ class Conversation {
       if (refusal) {
         go_on = co_await send_refusal(parser, *refusal);
       } else {
-        take_request(parser);
         enter(Phase::answer, shared_.limits.answer);
-        const Response response = co_await shared_.service.answer(request_);
+        Answer answer = shared_.service.answer(request_);
+        if (auto* const later = std::get_if<awaitable<Response>>(&answer)) {
+          answer = co_await std::move(*later);
+        }
         // Answers to what came together leave together, after the last of them is made: each
         // sending wakes the peer, which is dear on a virtual machine, and one that is awake costs
         // nothing.
         co_await boost::asio::post(boost::asio::use_awaitable);
         keep_alive_ = keep_alive_ && !shared_.draining.load();
-        go_on = co_await send(response);
+        go_on = co_await send(std::get<Response>(answer));
       }
-      release_body();
+      end_request();
     }
   }
 
@@ -112,15 +119,24 @@ class Conversation {
   // One read into the buffer. False: the peer is gone or a limit closed the connection.
   awaitable<bool> read_some() {
     auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
-    const auto room = buffer_.prepare(kReadBuffer - buffer_.size());
-    std::size_t size = at_hand_ < kMostAtHand ? read_at_hand(stream_, room) : 0;
-    ++at_hand_;
-    if (size == 0) {
-      at_hand_ = 0;
-      size = co_await stream_.async_read_some(room, into_error);
+    const auto room = buffer_.prepare(std::min(kMostPerRead, kReadBuffer - buffer_.size()));
+    // Between requests there is nothing to be had, and asking costs a system call.
+    if (connection_.phase == Phase::idle && !stream_.holds_input()) {
+      co_await stream_.socket().async_wait(Socket::wait_read, into_error);
+      if (error_) co_return false;
+      reads_ = 0;
     }
-    buffer_.commit(size);
-    co_return !error_;
+    if (++reads_ > kMostReads) {
+      co_await boost::asio::post(boost::asio::use_awaitable);
+      reads_ = 0;
+    }
+    for (;;) {
+      buffer_.commit(stream_.try_read(room, error_));
+      if (error_ != boost::asio::error::would_block) co_return !error_;
+      co_await stream_.socket().async_wait(stream_.wanted(), into_error);
+      if (error_) co_return false;
+      reads_ = 0;
+    }
   }
 
   // Feeds the buffer to the parser. False: it needs more, or error_ says what is wrong.
@@ -211,30 +227,27 @@ class Conversation {
     return true;
   }
 
-  // Reads the body into request_.body's memory. An answer: why it was not read; error_: the peer is
-  // gone.
+  // Reads the body into request_.body. An answer: why it was not read; error_: the peer is gone.
   awaitable<std::optional<Response>> read_body(Parser& parser) {
     enter(Phase::body, shared_.limits.body);
-    std::string& body = parser.get().body();
-    body = std::move(request_.body);
-    body.clear();
-    body.reserve(static_cast<std::size_t>(parser.content_length().value_or(0)) + kBodyPadding);
+    const auto length = static_cast<std::size_t>(parser.content_length().value_or(0));
+    const bool in_place = !parser.chunked() && length <= kReadBuffer;
     parser.eager(true);
+    if (!in_place) parser.get().body().reserve(length + kBodyPadding);
 
-    bool has_continued = false;
-    while (!parser.is_done()) {
-      if (buffer_.size() != 0) {
-        parse(parser);
-        if (error_) {
-          error_ = {};
-          keep_alive_ = false;
-          co_return Response{.status = 400, .body = "broken request body\n"};
-        }
-        // Only a chunked body can outgrow what its head was judged by.
-        if (body.size() > shared_.limits.body_bytes) co_return too_large();
-        if (!charge(body.size())) co_return overloaded();
-        if (parser.is_done()) break;
+    for (bool has_continued = false;;) {
+      if (!in_place && buffer_.size() != 0) parse(parser);
+      if (error_) {
+        error_ = {};
+        keep_alive_ = false;
+        co_return Response{.status = 400, .body = "broken request body\n"};
       }
+      const std::size_t size =
+          in_place ? std::min(length, buffer_.size()) : parser.get().body().size();
+      // Only a chunked body can outgrow what its head was judged by.
+      if (size > shared_.limits.body_bytes) co_return too_large();
+      if (!charge(size)) co_return overloaded();
+      if (in_place ? size == length : parser.is_done()) break;
       if (!has_continued) {
         has_continued = true;
         co_await continue_if_expected(parser);
@@ -242,7 +255,17 @@ class Conversation {
       const bool has_read = co_await read_some();
       if (!has_read) co_return std::nullopt;
     }
-    body.reserve(body.size() + kBodyPadding);
+    if (in_place) {
+      buffer_.prepare(kBodyPadding);  // may move it
+      request_.body = {static_cast<const char*>(buffer_.cdata().data()), length};
+      in_place_ = length;
+    } else {
+      std::string& body = parser.get().body();
+      body.reserve(body.size() + kBodyPadding);
+      request_.body = body;
+    }
+    shared_.metrics.received_bytes.add_amount(static_cast<double>(request_.body.size()),
+                                              shared_.listener);
     co_return std::nullopt;
   }
 
@@ -251,15 +274,7 @@ class Conversation {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     const auto expectation = parser.get()[boost::beast::http::field::expect];
     if (!boost::beast::iequals(expectation, "100-continue")) co_return;
-    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
-    const auto text = boost::asio::buffer(kContinue);
-    co_await boost::asio::async_write(stream_, text, into_error);
-  }
-
-  void take_request(Parser& parser) {
-    request_.body = std::move(parser.get().body());
-    shared_.metrics.received_bytes.add_amount(static_cast<double>(request_.body.size()),
-                                              shared_.listener);
+    co_await write(kContinue);
   }
 
   // After a refusal a small rest of the body is skipped; with a large one the connection cannot go
@@ -302,9 +317,7 @@ class Conversation {
     const ResponseForm form{
         .keep_alive = keep_alive_, .without_body = is_head_request_, .http_1_0 = version_ < 11};
     write_response(response, form, out_);
-    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
-    const auto text = boost::asio::buffer(out_);
-    co_await boost::asio::async_write(stream_, text, into_error);
+    co_await write(out_);
     shared_.metrics.http_responses.add(shared_.listener,
                                        std::string_view(std::to_string(response.status)));
     shared_.metrics.sent_bytes.add_amount(static_cast<double>(response.body.size()),
@@ -312,9 +325,20 @@ class Conversation {
     co_return !error_ && keep_alive_;
   }
 
-  void release_body() {
-    if (request_.body.capacity() > kKeptBody) std::string().swap(request_.body);
-    if (out_.capacity() > kKeptBody) std::string().swap(out_);
+  awaitable<void> write(std::string_view text) {
+    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
+    while (!text.empty() && !error_) {
+      text.remove_prefix(stream_.try_write(boost::asio::buffer(text), error_));
+      if (error_ == boost::asio::error::would_block) {
+        co_await stream_.socket().async_wait(stream_.wanted(), into_error);
+      }
+    }
+  }
+
+  void end_request() {
+    request_.body = {};
+    buffer_.consume(std::exchange(in_place_, 0));
+    if (out_.capacity() > kKeptAnswer) std::string().swap(out_);
     shared_.budget.give_back(std::exchange(charged_, 0));
   }
 
@@ -326,7 +350,8 @@ class Conversation {
   std::string out_;
   boost::system::error_code error_;
   std::size_t charged_ = 0;
-  unsigned at_hand_ = 0;  // reads since the last that gave others their turn
+  std::size_t in_place_ = 0;  // bytes of buffer_ that are the request's body
+  unsigned reads_ = 0;  // since the last that gave others their turn
   unsigned version_ = 11;
   bool keep_alive_ = true;
   bool is_head_request_ = false;

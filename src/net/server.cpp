@@ -1,7 +1,5 @@
 #include "xila/net/server.hpp"
 
-#include <openssl/ssl.h>
-
 #include <atomic>
 #include <future>
 #include <thread>
@@ -19,7 +17,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "connection.hpp"
@@ -96,26 +93,22 @@ std::string text_of(const tcp::endpoint& endpoint) {
 }
 
 awaitable<void> serve_plain(tcp::socket socket, Worker& worker, Shared& shared, Peer peer) {
-  Connection connection = connection_on(socket, shared.limits.handshake);
+  PlainStream stream(std::move(socket));
+  Connection connection = connection_on(stream.socket(), shared.limits.handshake);
   const Place place(worker, connection, shared);
-  Conversation<tcp::socket> conversation(socket, connection, shared, std::move(peer));
+  Conversation conversation(stream, connection, shared, std::move(peer));
   co_await conversation.run();
   error_code ignored;
-  socket.shutdown(tcp::socket::shutdown_both, ignored);
+  stream.socket().shutdown(tcp::socket::shutdown_both, ignored);
 }
 
 awaitable<void> serve_tls(tcp::socket socket, Worker& worker, Shared& shared, Peer peer,
                           std::shared_ptr<const TlsIdentity> identity) {
-  asio::ssl::stream<tcp::socket> stream(std::move(socket), *identity->context);
-  // Asio lets OpenSSL free its record buffers after each record and ask for them before the next:
-  // two large allocations a review, against 34 KiB a connection, of which there are 1024 at most.
-  SSL_clear_mode(stream.native_handle(), SSL_MODE_RELEASE_BUFFERS);
-  Connection connection = connection_on(stream.next_layer(), shared.limits.handshake);
+  TlsStream stream(std::move(socket), *identity->context->native_handle());
+  Connection connection = connection_on(stream.socket(), shared.limits.handshake);
   const Place place(worker, connection, shared);
 
-  error_code error;
-  auto into_error = asio::redirect_error(asio::use_awaitable, error);
-  co_await stream.async_handshake(asio::ssl::stream_base::server, into_error);
+  const error_code error = co_await stream.handshake();
   if (error) {
     shared.metrics.dropped_connections.add(shared.listener, "handshake_failed");
     log::debug("tls_handshake_failed", {{"peer", peer.address}, {"reason", error.message()}});
@@ -124,15 +117,14 @@ awaitable<void> serve_tls(tcp::socket socket, Worker& worker, Shared& shared, Pe
   peer.client_verified =
       identity->asks_for_client_certificate;  // else the handshake would have failed
 
-  Conversation<asio::ssl::stream<tcp::socket>> conversation(stream, connection, shared,
-                                                            std::move(peer));
+  Conversation conversation(stream, connection, shared, std::move(peer));
   co_await conversation.run();
   if (connection.ended_by != nullptr) co_return;
 
   // Say goodbye, but wait for no answer longer than a moment.
   connection.phase = Phase::closing;
   connection.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  co_await stream.async_shutdown(into_error);
+  co_await stream.shutdown();
   if (connection.phase == Phase::closing) connection.ended_by = nullptr;  // the ordinary end
 }
 
@@ -226,7 +218,7 @@ void Server::State::admit(tcp::socket socket, Worker& worker) {
   error_code error;
   socket.set_option(tcp::no_delay(true), error);
   socket.set_option(asio::socket_base::keep_alive(true), error);
-  socket.non_blocking(true, error);  // read_at_hand must not wait
+  socket.non_blocking(true, error);
   const tcp::endpoint endpoint = socket.remote_endpoint(error);
   shared.metrics.accepted_connections.add(shared.listener);
 

@@ -24,28 +24,42 @@ net::Response method_not_allowed(std::string_view allowed) {
           .headers = {{"Allow", std::string(allowed)}}};
 }
 
-net::Response failed(telemetry::Metrics& metrics, std::string_view route, std::string_view error) {
+// For the exception that is being handled.
+net::Response failed(telemetry::Metrics& metrics, std::string_view route) {
+  std::string text = "an exception that is no std::exception";
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+  }
   metrics.handler_exceptions.add(route);
-  telemetry::error("handler_failed", {{"route", route}, {"error", error}});
+  telemetry::error("handler_failed", {{"route", route}, {"error", text}});
   return {.status = 500, .body = "internal error, see the log of this server\n"};
+}
+
+asio::awaitable<net::Response> guarded_later(telemetry::Metrics& metrics, std::string_view route,
+                                             asio::awaitable<net::Response> later) {
+  try {
+    net::Response response = co_await std::move(later);
+    co_return response;
+  } catch (...) {
+    co_return failed(metrics, route);
+  }
 }
 
 // The one place where exceptions end: a program error costs its own request an answer, which
 // denies.
-asio::awaitable<net::Response> guarded(telemetry::Metrics& metrics, std::string_view route,
-                                       asio::awaitable<net::Response> handler) {
+template <class Handler>
+net::Answer guarded(telemetry::Metrics& metrics, std::string_view route, const Handler& handler) {
   try {
-    net::Response response = co_await std::move(handler);
-    co_return response;
-  } catch (const std::exception& error) {
-    co_return failed(metrics, route, error.what());
+    net::Answer answer = handler();
+    auto* const later = std::get_if<asio::awaitable<net::Response>>(&answer);
+    if (later == nullptr) return answer;
+    return guarded_later(metrics, route, std::move(*later));
   } catch (...) {
-    co_return failed(metrics, route, "an exception that is no std::exception");
+    return failed(metrics, route);
   }
-}
-
-asio::awaitable<net::Response> ready(net::Response response) {
-  co_return response;
 }
 
 // The profile that a path names; nothing for other paths.
@@ -76,12 +90,10 @@ std::optional<net::Response> refuse_review(const net::RequestHead& head) {
   return std::nullopt;
 }
 
-// Both functions below only make the coroutine: what it needs comes by parameter, never by capture.
-asio::awaitable<net::Response> answer_review(const Dependencies& with,
-                                             const net::Request& request) {
+net::Answer answer_review(const Dependencies& with, const net::Request& request) {
   const auto profile = profile_of(request.path);
-  if (!profile) return ready(not_found("/validate and /validate/<profile>"));
-  return guarded(with.metrics, "validate", validate(with, *profile, request));
+  if (!profile) return not_found("/validate and /validate/<profile>");
+  return guarded(with.metrics, "validate", [&] { return validate(with, *profile, request); });
 }
 
 struct Operations {
@@ -118,11 +130,11 @@ net::Response exposition(const Operations& with) {
           .body = with.metrics.exposition()};
 }
 
-asio::awaitable<net::Response> operate(const Operations& with, const net::Request& request) {
-  if (request.path == "/metrics") co_return exposition(with);
-  if (request.path == "/readyz") co_return readiness(with);
-  if (request.path == "/healthz") co_return alive();
-  co_return not_found(kOperationsPaths);
+net::Response operate(const Operations& with, const net::Request& request) {
+  if (request.path == "/metrics") return exposition(with);
+  if (request.path == "/readyz") return readiness(with);
+  if (request.path == "/healthz") return alive();
+  return not_found(kOperationsPaths);
 }
 
 }  // namespace
@@ -137,7 +149,7 @@ net::Service admission_service(Dependencies dependencies) {
 net::Service operations_service(telemetry::Metrics& metrics, Readiness not_ready_because) {
   auto with = std::make_shared<const Operations>(metrics, std::move(not_ready_because));
   return {.refuse = refuse_operations, .answer = [with](const net::Request& request) {
-            return guarded(with->metrics, "operations", operate(*with, request));
+            return guarded(with->metrics, "operations", [&] { return operate(*with, request); });
           }};
 }
 

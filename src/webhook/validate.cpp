@@ -32,53 +32,66 @@ net::Response undecodable(const net::Request& request, const base::Error& error)
   return {.status = 400, .body = error.message + "\n"};
 }
 
+// A review on its way to an answer.
+struct Work {
+  const Dependencies& with;
+  std::string_view profile;
+  const net::Request& request;
+  steady_clock::time_point begin;
+  std::shared_ptr<const policy::Rulebook> rulebook;
+  policy::Review review;
+};
+
 // The decision becomes an answer, a count, a log line and a line of the audit log.
-net::Response report(const Dependencies& with, const policy::Rulebook& rulebook,
-                     const net::Request& request, policy::Review review, policy::Decision decision,
-                     steady_clock::time_point begin) {
+net::Response judge(Work work, const policy::TenantResolution& tenant) {
+  const Dependencies& with = work.with;
+  const policy::Review& review = work.review;
+  policy::Decision decision = policy::decide(review, work.profile, tenant, *work.rulebook);
   std::string message = policy::message(decision, review.subject);
   net::Response response{.content_type = "application/json",
                          .body = codec::encode_response(review, decision, message)};
-  const std::chrono::duration<double> took = steady_clock::now() - begin;
+  const std::chrono::duration<double> took = steady_clock::now() - work.begin;
 
-  count(review, decision, rulebook, took, with.metrics);
-  log_decision(review, decision, message, request.peer.address);
+  const net::Peer& peer = work.request.peer;
+  count(review, decision, *work.rulebook, took, with.metrics);
+  log_decision(review, decision, message, peer.address);
   if (with.audit != nullptr) {
-    with.audit->record({.review = std::move(review),
+    with.audit->record({.review = std::move(work.review),
                         .decision = std::move(decision),
                         .message = std::move(message),
-                        .peer = request.peer.address,
-                        .client_verified = request.peer.client_verified,
+                        .peer = peer.address,
+                        .client_verified = peer.client_verified,
                         .duration_seconds = took.count()});
   }
   return response;
 }
 
+// The one wait on the way.
+asio::awaitable<net::Response> look_up_and_judge(Work work) {
+  const auto time = time_for_answer(work.request.query, work.with.request_timeout);
+  const Deadlines until = deadlines(work.begin, time);
+  const policy::TenantResolution tenant = co_await look_up_tenant(
+      work.with.tenants, work.review.subject.space, work.rulebook, until);
+  co_return judge(std::move(work), tenant);
+}
+
 }  // namespace
 
-asio::awaitable<net::Response> validate(const Dependencies& with, std::string_view profile,
-                                        const net::Request& request) {
-  const auto begin = steady_clock::now();
-  const std::shared_ptr<const policy::Rulebook> rulebook = with.rulebook.load();
-  if (!rulebook) co_return no_rulebook();
+net::Answer validate(const Dependencies& with, std::string_view profile,
+                     const net::Request& request) {
+  Work work{.with = with, .profile = profile, .request = request, .begin = steady_clock::now()};
+  work.rulebook = with.rulebook.load();
+  if (!work.rulebook) return no_rulebook();
 
-  base::Result<policy::Review> review = codec::decode_review(codec::padded(request.body));
-  if (!review) co_return undecodable(request, review.error());
+  base::Result<policy::Review> review = codec::decode_review(codec::PaddedView{request.body});
+  if (!review) return undecodable(request, review.error());
+  work.review = std::move(*review);
 
-  policy::TenantResolution tenant;
-  if (policy::needs_tenant(*review)) {
-    const std::string& space = review->subject.space;
-    std::optional<policy::TenantResolution> known = known_tenant(with.tenants, space, *rulebook);
-    if (known) {
-      tenant = std::move(*known);
-    } else {
-      const auto time = time_for_answer(request.query, with.request_timeout);
-      const Deadlines until = deadlines(begin, time);
-      tenant = co_await look_up_tenant(with.tenants, space, rulebook, until);
-    }
-  }
-  policy::Decision decision = policy::decide(*review, profile, tenant, *rulebook);
-  co_return report(with, *rulebook, request, std::move(*review), std::move(decision), begin);
+  if (!policy::needs_tenant(work.review)) return judge(std::move(work), {});
+  const std::string& space = work.review.subject.space;
+  const auto tenant = known_tenant(with.tenants, space, *work.rulebook);
+  if (tenant) return judge(std::move(work), *tenant);
+  return look_up_and_judge(std::move(work));
 }
 
 }  // namespace xila::webhook

@@ -26,7 +26,7 @@ using test::status_of;
 
 awaitable<Response> echo(const Request& request) {
   co_return Response{.body = request.method + " " + request.path + "?" + request.query + " " +
-                             request.body};
+                             std::string(request.body)};
 }
 
 std::optional<Response> refuse_forbidden_path(const RequestHead& head) {
@@ -271,7 +271,7 @@ TEST(Server, AnswersWhatIsInFlightBeforeItStops) {
     entered.set_value();
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, 200ms);
     co_await timer.async_wait(boost::asio::use_awaitable);
-    Response response{.body = request.body};
+    Response response{.body = std::string(request.body)};
     co_return response;
   };
   Fixture fixture({}, slow);

@@ -93,7 +93,7 @@ TEST(ValidateTenant, SourceGetsTheDeadlineOfTheRequest) {
     Admission admission;
     LateTenants tenants(TenantResolution::resolved("team-a"), milliseconds(0));
     admission.tenants = &tenants;
-    net::Request request = post("/validate/volcano", review_named(kGood));
+    Posted request = post("/validate/volcano", review_named(kGood));
     request.query = c.query;
     admission.answer(request);
     EXPECT_LE(tenants.allowed_time, c.time) << c.query;
@@ -105,7 +105,7 @@ TEST(ValidateTenant, ASourceThatNeverAnswersCostsNoMoreThanTheDeadline) {
   Admission admission;
   LateTenants tenants(TenantResolution::resolved("team-a"), std::chrono::hours(24));
   admission.tenants = &tenants;
-  net::Request request = post("/validate/volcano", review_named(kGood));
+  Posted request = post("/validate/volcano", review_named(kGood));
   request.query = "timeout=400ms";
   const auto begin = std::chrono::steady_clock::now();
   const json answer = json::parse(admission.answer(request).body);

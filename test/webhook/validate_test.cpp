@@ -161,7 +161,7 @@ TEST(Validate, RecordsEveryDecisionInTheAuditLog) {
     const auto audit = telemetry::AuditLog::open(path, admission.metrics).value();
     admission.audit = audit.get();
     admission.answer_json(review_named(kGood));
-    net::Request request = post("/validate/volcano", review_with(kPinned, "/request/dryRun", true));
+    Posted request = post("/validate/volcano", review_with(kPinned, "/request/dryRun", true));
     request.peer.client_verified = true;
     admission.answer(request);
     admission.answer(post("/validate", "{"));

@@ -10,8 +10,7 @@
 namespace xila::codec {
 
 // A text behind which at least kPadding bytes more are readable (not: written), as simdjson wants
-// it. A std::string with `capacity() >= size() + kPadding` is one; `padded` makes one from any
-// text.
+// it. A std::string with `capacity() >= size() + kPadding` is one; `padded` says so of it.
 inline constexpr std::size_t kPadding = 64;
 
 struct PaddedView {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
@@ -25,13 +26,13 @@ struct RequestHead {
   std::string_view content_type;  // "" = none
 };
 
-// A whole request. `body` has kBodyPadding bytes of spare capacity, for the JSON parser.
+// A whole request. Behind `body` kBodyPadding more bytes can be read, for the JSON parser.
 struct Request {
   std::string method;
   std::string path;
   std::string query;
   std::string content_type;
-  std::string body;
+  std::string_view body;  // the connection's; valid until the answer is made
   Peer peer;
 };
 
@@ -45,14 +46,16 @@ struct Response {
       headers;  // besides Content-Type and Content-Length
 };
 
+// An answer, or how to get it: most are made at once, and a coroutine costs them a percent or two.
+using Answer = std::variant<Response, boost::asio::awaitable<Response>>;
+
 // What a server answers with. Both functions are called on the connection's own thread,
 // concurrently from several threads, and outlive the server.
 struct Service {
   // Looks at the head alone and may refuse before the body is read (404, 405, 415).
   std::function<std::optional<Response>(const RequestHead&)> refuse;
-  // Answers a request. `request` outlives the coroutine. An exception that leaves it is a program
-  // error.
-  std::function<boost::asio::awaitable<Response>(const Request& request)> answer;
+  // Answers a request, which outlives the coroutine. An exception that leaves it is a program error.
+  std::function<Answer(const Request& request)> answer;
 };
 
 }  // namespace xila::net
