@@ -60,11 +60,16 @@ guard_image "$provider" "$kind_cluster" "${IMAGE_LOAD:-}" smoke
 
 # --- install
 
-guard_install -f "$chart/profiles/volcano.yaml"
-pass "installed, two replicas ready under Pod Security restricted"
+guard_install
 observer_leads() { [ -n "$(kubectl -n "$namespace" get lease "$release-xila-guard-observe" -o jsonpath='{.spec.holderIdentity}')" ]; }
 wait_for 30 "an observe controller leads" observer_leads
-pass "the observe controller leads"
+pass "installed without an orchestrator: the observe controller runs under Pod Security restricted, and leads"
+kubectl get validatingwebhookconfigurations,deployments -A -l "app.kubernetes.io/instance=$release,app.kubernetes.io/component=webhook" -o name >"$work/out"
+[ ! -s "$work/out" ] || fail "there is a webhook without an orchestrator: $(cat "$work/out")"
+admitted "without an orchestrator, everything" "$stranger" "$(pod bad "$volcano" volcano "$privileged")"
+
+upgrade
+pass "an orchestrator added: two replicas of the webhook ready under Pod Security restricted"
 
 # --- what it lets in, and what it does not
 

@@ -14,6 +14,12 @@ bool at_work(const Connection& connection) {
          connection.phase == Phase::answer;
 }
 
+// A request may have come that its coroutine has not been told of.
+bool has_input(const Connection& connection) {
+  boost::system::error_code ignored;
+  return connection.socket->available(ignored) > 0;
+}
+
 // Its pending operation ends with an error, and with it the coroutine that serves it.
 void close(Connection& connection, const char* reason) {
   if (connection.ended_by == nullptr) connection.ended_by = reason;
@@ -88,7 +94,9 @@ std::size_t Connections::close_idle(Patience patience) {
   std::size_t waited_for = 0;
   for (Connection* connection : open_) {
     const bool is_newcomer = !connection->has_asked && connection->ended_by == nullptr;
-    if (at_work(*connection) || (is_newcomer && patience == Patience::with_newcomers)) {
+    const bool is_asking = connection->phase == Phase::idle && has_input(*connection);
+    if (at_work(*connection) || is_asking ||
+        (is_newcomer && patience == Patience::with_newcomers)) {
       ++waited_for;
     } else if (connection->phase != Phase::closing) {
       close(*connection, "drained");

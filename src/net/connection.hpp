@@ -45,8 +45,9 @@ class Connections {
   // ask nothing or have stopped in the middle of asking, then those that idle between requests.
   // False: all are at work.
   bool evict_one(SteadyTime now);
-  // Closes those that wait for a request. Returns how many are waited for: those at work, and with
-  // `with_newcomers` those that have not asked anything yet.
+  // Closes those that wait for a request. Returns how many are waited for: those at work, those
+  // whose next request has come but is not read yet, and with `with_newcomers` those that have not
+  // asked anything yet.
   std::size_t close_idle(Patience patience);
   // Closes all; returns how many were at work.
   std::size_t close_all();

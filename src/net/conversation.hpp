@@ -65,7 +65,10 @@ class Conversation {
 
  public:
   Conversation(Stream& stream, Connection& connection, Shared& shared, Peer peer)
-      : stream_(stream), connection_(connection), shared_(shared), buffer_(kReadBuffer + kBodyPadding) {
+      : stream_(stream),
+        connection_(connection),
+        shared_(shared),
+        buffer_(kReadBuffer + kBodyPadding) {
     buffer_.reserve(kReadBuffer + kBodyPadding);
     request_.peer = std::move(peer);
   }
@@ -351,7 +354,7 @@ class Conversation {
   boost::system::error_code error_;
   std::size_t charged_ = 0;
   std::size_t in_place_ = 0;  // bytes of buffer_ that are the request's body
-  unsigned reads_ = 0;  // since the last that gave others their turn
+  unsigned reads_ = 0;        // since the last that gave others their turn
   unsigned version_ = 11;
   bool keep_alive_ = true;
   bool is_head_request_ = false;

@@ -63,8 +63,8 @@ const BIO_METHOD* socket_method() {
   return method;
 }
 
-// SSL_get_error looks into the thread's queue, which must be empty before the call. Looking first is
-// far cheaper than clearing.
+// SSL_get_error looks into the thread's queue, which must be empty before the call. Looking first
+// is far cheaper than clearing.
 void forget_errors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }

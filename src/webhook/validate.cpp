@@ -70,8 +70,8 @@ net::Response judge(Work work, const policy::TenantResolution& tenant) {
 asio::awaitable<net::Response> look_up_and_judge(Work work) {
   const auto time = time_for_answer(work.request.query, work.with.request_timeout);
   const Deadlines until = deadlines(work.begin, time);
-  const policy::TenantResolution tenant = co_await look_up_tenant(
-      work.with.tenants, work.review.subject.space, work.rulebook, until);
+  const policy::TenantResolution tenant =
+      co_await look_up_tenant(work.with.tenants, work.review.subject.space, work.rulebook, until);
   co_return judge(std::move(work), tenant);
 }
 

@@ -14,6 +14,24 @@
 
 namespace xila::net::test {
 
+// Takes one answer out of `pending`: head and as much body as its Content-Length says. "" when
+// `read_more`, which appends to `pending`, fails first.
+template <class ReadMore>
+std::string take_answer(std::string& pending, ReadMore read_more) {
+  std::size_t end = 0;
+  while ((end = pending.find("\r\n\r\n")) == std::string::npos) {
+    if (!read_more()) return {};
+  }
+  const std::size_t mark = pending.find("Content-Length: ");
+  const std::size_t length = mark < end ? std::stoul(pending.substr(mark + 16)) : 0;
+  while (pending.size() < end + 4 + length) {
+    if (!read_more()) return {};
+  }
+  std::string text = pending.substr(0, end + 4 + length);
+  pending.erase(0, text.size());
+  return text;
+}
+
 // Speaks bytes, so that a test can say things that no HTTP library would. Every read ends: a server
 // that does not answer closes, and the socket has a receive time-out besides.
 class RawClient {
@@ -29,20 +47,9 @@ class RawClient {
     boost::asio::write(socket_, boost::asio::buffer(text), ignored);
   }
 
-  // One answer: head and as much body as its Content-Length says. "" when the server closed first.
+  // One answer. "" when the server closed first.
   std::string answer() {
-    std::size_t end = 0;
-    while ((end = pending_.find("\r\n\r\n")) == std::string::npos) {
-      if (!read_more()) return {};
-    }
-    const std::size_t mark = pending_.find("Content-Length: ");
-    const std::size_t length = mark < end ? std::stoul(pending_.substr(mark + 16)) : 0;
-    while (pending_.size() < end + 4 + length) {
-      if (!read_more()) return {};
-    }
-    std::string text = pending_.substr(0, end + 4 + length);
-    pending_.erase(0, text.size());
-    return text;
+    return take_answer(pending_, [this] { return read_more(); });
   }
 
   // All that the server still says until it closes.

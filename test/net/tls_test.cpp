@@ -13,23 +13,17 @@
 
 #include "fakes/certificates.hpp"
 #include "raw_client.hpp"
-#include "xila/net/server.hpp"
+#include "tls_server.hpp"
 
 namespace xila::net {
 namespace {
 
 namespace ssl = boost::asio::ssl;
-using boost::asio::awaitable;
+using test::for_localhost;
+using test::material_of;
+using test::TlsServer;
 using xila::test::Authority;
 using xila::test::PemPair;
-
-TlsMaterial material_of(const PemPair& pair) {
-  return {pair.certificate, pair.key, {}};
-}
-
-PemPair for_localhost(const Authority& authority, const std::string& subject = "localhost") {
-  return authority.issue(subject, "DNS:localhost,IP:127.0.0.1");
-}
 
 TEST(TlsIdentity, SaysWhatIsUnusable) {
   const Authority authority;
@@ -122,35 +116,13 @@ Visit visit(std::uint16_t port, const ClientForm& form) {
   return seen;
 }
 
-awaitable<Response> tell_peer(const Request& request) {
-  co_return Response{.body = request.peer.client_verified ? "verified" : "anyone"};
+Response tell_peer(const Request& request) {
+  return Response{.body = request.peer.client_verified ? "verified" : "anyone"};
 }
-
-std::optional<Response> refuse_nothing(const RequestHead&) {
-  return std::nullopt;
-}
-
-class TlsServer {
- public:
-  explicit TlsServer(TlsIdentity identity)
-      : server_({.listener = "test", .address = "127.0.0.1", .tls = true}, service_, metrics_) {
-    server_.use(std::move(identity));
-    port_ = server_.start().value();
-  }
-  Server& server() { return server_; }
-  std::uint16_t port() const { return port_; }
-  telemetry::Metrics& metrics() { return metrics_; }
-
- private:
-  telemetry::Metrics metrics_;
-  Service service_{refuse_nothing, tell_peer};
-  Server server_;
-  std::uint16_t port_ = 0;
-};
 
 TEST(TlsServer, SpeaksTls12And13AndNothingOlder) {
   const Authority authority;
-  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))));
+  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))), tell_peer);
   EXPECT_EQ(visit(server.port(), {authority.certificate()}).protocol, "TLSv1.3");
   EXPECT_EQ(visit(server.port(), {authority.certificate(), {}, TLS1_2_VERSION}).protocol,
             "TLSv1.2");
@@ -160,7 +132,7 @@ TEST(TlsServer, SpeaksTls12And13AndNothingOlder) {
 TEST(TlsServer, ShowsANewIdentityToNewHandshakes) {
   const Authority old_authority("old-ca");
   const Authority new_authority("new-ca");
-  TlsServer server(*make_tls_identity(material_of(for_localhost(old_authority, "old"))));
+  TlsServer server(*make_tls_identity(material_of(for_localhost(old_authority, "old"))), tell_peer);
   EXPECT_EQ(visit(server.port(), {old_authority.certificate()}).subject, "old");
   server.server().use(*make_tls_identity(material_of(for_localhost(new_authority, "new"))));
   EXPECT_EQ(visit(server.port(), {new_authority.certificate()}).subject, "new");
@@ -172,7 +144,7 @@ TEST(TlsServer, WithAClientCaTakesOnlyItsClients) {
   const Authority client_authority("client-ca");
   TlsMaterial material = material_of(for_localhost(authority));
   material.client_ca = client_authority.certificate();
-  TlsServer server(*make_tls_identity(material));
+  TlsServer server(*make_tls_identity(material), tell_peer);
 
   const std::string trusted = authority.certificate();
   const TlsMaterial client = material_of(client_authority.issue("apiserver", ""));
@@ -187,13 +159,13 @@ TEST(TlsServer, WithAClientCaTakesOnlyItsClients) {
 
 TEST(TlsServer, WithoutAClientCaKnowsNobody) {
   const Authority authority;
-  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))));
+  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))), tell_peer);
   EXPECT_EQ(test::body_of(visit(server.port(), {authority.certificate()}).answer), "anyone");
 }
 
 TEST(TlsServer, OutlivesPeersThatSpeakNoTls) {
   const Authority authority;
-  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))));
+  const TlsServer server(*make_tls_identity(material_of(for_localhost(authority))), tell_peer);
   for (const char* bytes :
        {"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", "\x16\x03\x01\xff\xff garbage"}) {
     test::RawClient client(server.port());

@@ -54,7 +54,8 @@ using Answer = std::variant<Response, boost::asio::awaitable<Response>>;
 struct Service {
   // Looks at the head alone and may refuse before the body is read (404, 405, 415).
   std::function<std::optional<Response>(const RequestHead&)> refuse;
-  // Answers a request, which outlives the coroutine. An exception that leaves it is a program error.
+  // Answers a request, which outlives the coroutine. An exception that leaves it is a program
+  // error.
   std::function<Answer(const Request& request)> answer;
 };
 
