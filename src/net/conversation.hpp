@@ -240,7 +240,8 @@ class Conversation {
 
     for (bool has_continued = false;;) {
       if (!in_place && buffer_.size() != 0) parse(parser);
-      if (error_) {
+      // A full buffer of which the parser takes nothing: a chunk's head or a trailer without end.
+      if (error_ || (!in_place && buffer_.size() == kReadBuffer)) {
         error_ = {};
         keep_alive_ = false;
         co_return Response{.status = 400, .body = "broken request body\n"};

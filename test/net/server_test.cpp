@@ -265,6 +265,20 @@ TEST(Server, ClosesOldConnectionsWithAnAnswer) {
   EXPECT_TRUE(says_close(client.answer()));
 }
 
+TEST(Server, RefusesChunkLinesWithoutEnd) {
+  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string endless(100'000, 'a');
+  for (const std::string& line : {"5;" + endless, "0\r\nA: " + endless, endless}) {
+    SCOPED_TRACE(line.substr(0, 10));
+    Fixture fixture;
+    RawClient client = fixture.client();
+    client.send(head + line);
+    const std::string answer = client.answer();
+    EXPECT_EQ(status_of(answer), 400);
+    EXPECT_TRUE(says_close(answer));
+  }
+}
+
 TEST(Server, AnswersWhatIsInFlightBeforeItStops) {
   std::promise<void> entered;
   const auto slow = [&](const Request& request) -> awaitable<Response> {
