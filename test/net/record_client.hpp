@@ -81,6 +81,9 @@ class RecordClient {
   }
 
  private:
+  struct Free {
+    void operator()(SSL* tls) const { SSL_free(tls); }
+  };
   bool read_more() {
     char bytes[16384];
     const int size = SSL_read(tls_.get(), bytes, sizeof bytes);
@@ -91,7 +94,7 @@ class RecordClient {
   boost::asio::ssl::context context_;
   boost::asio::io_context io_;
   boost::asio::ip::tcp::socket socket_;
-  std::unique_ptr<SSL, decltype([](SSL* tls) { SSL_free(tls); })> tls_;
+  std::unique_ptr<SSL, Free> tls_;
   std::string pending_;
 };
 
