@@ -136,7 +136,7 @@ class Conversation {
     for (;;) {
       buffer_.commit(stream_.try_read(room, error_));
       if (error_ != boost::asio::error::would_block) co_return !error_;
-      co_await stream_.socket().async_wait(stream_.wanted(), into_error);
+      error_ = co_await wait_for(stream_);
       if (error_) co_return false;
       reads_ = 0;
     }
@@ -330,12 +330,9 @@ class Conversation {
   }
 
   awaitable<void> write(std::string_view text) {
-    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
     while (!text.empty() && !error_) {
       text.remove_prefix(stream_.try_write(boost::asio::buffer(text), error_));
-      if (error_ == boost::asio::error::would_block) {
-        co_await stream_.socket().async_wait(stream_.wanted(), into_error);
-      }
+      if (error_ == boost::asio::error::would_block) error_ = co_await wait_for(stream_);
     }
   }
 

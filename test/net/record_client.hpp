@@ -44,9 +44,9 @@ class RecordClient {
     EXPECT_EQ(SSL_write(tls_.get(), text.data(), static_cast<int>(text.size())),
               static_cast<int>(text.size()));
   }
-  // Asks the peer for new keys, and takes new ones itself (RFC 8446, section 4.6.3).
-  void put_key_update() {
-    EXPECT_EQ(SSL_key_update(tls_.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+  // Takes new keys, and asks the peer for its own or not (RFC 8446, section 4.6.3).
+  void put_key_update(int kind) {
+    EXPECT_EQ(SSL_key_update(tls_.get(), kind), 1);
     EXPECT_EQ(SSL_do_handshake(tls_.get()), 1);
   }
   void put_goodbye() { SSL_shutdown(tls_.get()); }

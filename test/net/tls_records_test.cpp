@@ -1,8 +1,15 @@
+#include <future>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
 
+#include "connection.hpp"
 #include "record_client.hpp"
+#include "stream.hpp"
 #include "tls_server.hpp"
 
 namespace xila::net {
@@ -99,10 +106,50 @@ TEST(TlsServer, TakesNewKeysInTheMiddleOfAConnection) {
   RecordClient client(server.port(), authority.certificate());
   for (const char* body : {"old keys", "new keys", "newer keys"}) {
     client.put(post("/a", body));
-    client.put_key_update();
+    client.put_key_update(SSL_KEY_UPDATE_REQUESTED);
     client.send();
     EXPECT_EQ(body_of(client.answer()), body);
   }
+}
+
+// A server's end without a server, so that a test takes each step itself.
+TEST(TlsStream, AStepEndsThoughThePeerSendsRecordsWithoutDataWithoutEnd) {
+  const Authority authority;
+  const TlsIdentity identity = *make_tls_identity(material_of(for_localhost(authority)));
+  boost::asio::io_context io;
+  tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
+  const std::uint16_t port = acceptor.local_endpoint().port();
+  auto connected = std::async(std::launch::async, [&] {
+    return std::make_unique<RecordClient>(port, authority.certificate());
+  });
+  tcp::socket socket = acceptor.accept();
+  socket.native_non_blocking(true);
+  TlsStream stream(std::move(socket), *identity.context->native_handle());
+  boost::asio::co_spawn(io, stream.handshake(), boost::asio::detached);
+  io.run();
+  const auto client = connected.get();
+
+  for (int i = 0; i < 10'000; ++i) client->put_key_update(SSL_KEY_UPDATE_NOT_REQUESTED);
+  client->put("at last");
+  auto sent = std::async(std::launch::async, [&] { client->send(); });
+  const int many = 180'000;  // bytes, more than one step takes
+  setsockopt(stream.socket().native_handle(), SOL_SOCKET, SO_RCVLOWAT, &many, sizeof many);
+  stream.socket().wait(tcp::socket::wait_read);
+
+  char room[100];
+  boost::system::error_code error;
+  ASSERT_EQ(stream.try_read(boost::asio::buffer(room), error), 0U);
+  EXPECT_EQ(error, boost::asio::error::would_block);
+  EXPECT_EQ(stream.wanted(), std::nullopt) << "it is others' turn";
+
+  const int any = 1;
+  setsockopt(stream.socket().native_handle(), SOL_SOCKET, SO_RCVLOWAT, &any, sizeof any);
+  std::size_t size = 0;
+  while ((size = stream.try_read(boost::asio::buffer(room), error)) == 0) {
+    ASSERT_EQ(error, boost::asio::error::would_block);
+    if (stream.wanted()) stream.socket().wait(*stream.wanted());
+  }
+  EXPECT_EQ(std::string_view(room, size), "at last");
 }
 
 }  // namespace
