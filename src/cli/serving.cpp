@@ -1,6 +1,7 @@
 #include "serving.hpp"
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
@@ -124,6 +125,15 @@ void Operations::stop() {
 
 void give_back_memory() {
   malloc_trim(0);
+}
+
+std::size_t raise_descriptor_limit() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);  // refused, the old one stays
+  getrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_cur;
 }
 
 unsigned available_cpus() {

@@ -82,6 +82,10 @@ class Operations {
 // Gives the memory that only starting took back to the system: a server idles for most of its life.
 void give_back_memory();
 
+// Lets the process open as many files as its hard limit says, as Go programs do by themselves: the
+// soft one is often 1024. Returns how many.
+std::size_t raise_descriptor_limit();
+
 // CPUs that this process may use: its affinity and its cgroup's quota, rounded up; at most 16.
 unsigned available_cpus();
 

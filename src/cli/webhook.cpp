@@ -171,6 +171,21 @@ bool Webhook::open_audit_log() {
   return true;
 }
 
+// The probes, the API server and the files need descriptors too.
+net::Limits affordable(net::Limits limits) {
+  constexpr std::size_t kOthers = 256;
+  const std::size_t files = raise_descriptor_limit();
+  const std::size_t most = files - std::min(files / 2, kOthers);
+  if (limits.connections > most) {
+    log::warn("fewer_connections", {{"asked_for", limits.connections},
+                                    {"connections", most},
+                                    {"reason", "the limit on open files"},
+                                    {"open_files", files}});
+    limits.connections = most;
+  }
+  return limits;
+}
+
 bool Webhook::start_servers(net::TlsIdentity identity) {
   admission_ = webhook::admission_service({.rulebook = rulebook_.current(),
                                            .tenants = tenants_.source(),
@@ -182,7 +197,7 @@ bool Webhook::start_servers(net::TlsIdentity identity) {
                              .port = options_.secure_port,
                              .threads = options_.threads == 0 ? available_cpus() : options_.threads,
                              .tls = true,
-                             .limits = options_.limits};
+                             .limits = affordable(options_.limits)};
   const unsigned threads = serving.threads;
   server_.emplace(std::move(serving), admission_, metrics_);
   server_->use(std::move(identity));

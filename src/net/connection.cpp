@@ -11,13 +11,13 @@ constexpr std::chrono::seconds kStalledAfter{1};
 
 bool at_work(const Connection& connection) {
   return connection.phase == Phase::header || connection.phase == Phase::body ||
-         connection.phase == Phase::answer;
+         connection.phase == Phase::answer || connection.phase == Phase::send;
 }
 
-// A request may have come that its coroutine has not been told of.
-bool has_input(const Connection& connection) {
+// A request has come that its coroutine has not been told of.
+bool is_asking(const Connection& connection) {
   boost::system::error_code ignored;
-  return connection.socket->available(ignored) > 0;
+  return connection.phase == Phase::idle && connection.socket->available(ignored) > 0;
 }
 
 // Its pending operation ends with an error, and with it the coroutine that serves it.
@@ -39,6 +39,8 @@ Missed missed(const Connection& connection, SteadyTime now) {
       return connection.has_asked ? Missed::little : Missed::least;
     case Phase::header:
     case Phase::body:
+    case Phase::send:
+    case Phase::skip:
       return now - connection.since > kStalledAfter ? Missed::least : Missed::much;
     case Phase::answer:
       return Missed::much;
@@ -57,8 +59,10 @@ const char* limit_of(Phase phase) {
     case Phase::header:
       return "header_timeout";
     case Phase::body:
+    case Phase::skip:
       return "body_timeout";
     case Phase::answer:
+    case Phase::send:
       return "answer_timeout";
     case Phase::closing:
       return "close_timeout";
@@ -74,7 +78,7 @@ void Connections::sweep(SteadyTime now) {
   }
 }
 
-bool Connections::evict_one(SteadyTime now) {
+Connection* Connections::least_missed(SteadyTime now) const {
   Connection* victim = nullptr;
   Missed least = Missed::much;
   for (Connection* candidate : open_) {
@@ -85,6 +89,16 @@ bool Connections::evict_one(SteadyTime now) {
       least = here;
     }
   }
+  return victim;
+}
+
+bool Connections::evict_one(SteadyTime now) {
+  Connection* victim = least_missed(now);
+  // One whose next request has come is as good as new.
+  while (victim != nullptr && is_asking(*victim) && victim->since < now) {
+    victim->since = now;
+    victim = least_missed(now);
+  }
   if (victim == nullptr) return false;
   close(*victim, "evicted");
   return true;
@@ -94,8 +108,7 @@ std::size_t Connections::close_idle(Patience patience) {
   std::size_t waited_for = 0;
   for (Connection* connection : open_) {
     const bool is_newcomer = !connection->has_asked && connection->ended_by == nullptr;
-    const bool is_asking = connection->phase == Phase::idle && has_input(*connection);
-    if (at_work(*connection) || is_asking ||
+    if (at_work(*connection) || is_asking(*connection) ||
         (is_newcomer && patience == Patience::with_newcomers)) {
       ++waited_for;
     } else if (connection->phase != Phase::closing) {

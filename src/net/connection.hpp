@@ -15,7 +15,16 @@ using boost::asio::ip::tcp;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a connection is waiting for.
-enum class Phase : std::uint8_t { handshake, idle, header, body, answer, closing };
+enum class Phase : std::uint8_t {
+  handshake,
+  idle,
+  header,
+  body,
+  answer,  // the handler
+  send,    // the peer, which does not read its answer
+  skip,    // the rest of a body that was refused, the answer is out
+  closing,
+};
 
 // Whom a stopping server waits for.
 enum class Patience : std::uint8_t { with_newcomers, with_work_only };
@@ -24,7 +33,7 @@ enum class Patience : std::uint8_t { with_newcomers, with_work_only };
 struct Connection {
   tcp::socket* socket = nullptr;
   Phase phase = Phase::handshake;
-  SteadyTime since;     // start of the phase
+  SteadyTime since;     // start of the phase, or its last progress
   SteadyTime deadline;  // of the phase; the worker's sweep closes the socket past it
   bool has_asked = false;
   const char* ended_by = nullptr;  // the limit that closed it, for metrics
@@ -53,6 +62,8 @@ class Connections {
   std::size_t close_all();
 
  private:
+  Connection* least_missed(SteadyTime now) const;
+
   std::list<Connection*> open_;
 };
 

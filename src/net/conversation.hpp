@@ -9,21 +9,17 @@
 #include <variant>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/verb.hpp>
 
+#include "channel.hpp"
 #include "connection.hpp"
 #include "response_text.hpp"
-#include "stream.hpp"
 #include "xila/net/http.hpp"
 #include "xila/net/server.hpp"
 #include "xila/telemetry/metrics.hpp"
@@ -40,17 +36,8 @@ struct Shared {
   std::atomic<bool> draining{false};
 };
 
-// Reserved at once and never grown: Beast's buffer otherwise starts at 512 bytes and reads a 16 KB
-// body in many small steps, which doubles the CPU of a request. A body that fits is answered from
-// where it was read to.
-inline constexpr std::size_t kReadBuffer = std::size_t{64} << 10;
-// One record of TLS, of which a read takes no more than one.
-inline constexpr std::size_t kMostPerRead = std::size_t{16} << 10;
 // The text of an answer keeps its memory for the next one up to this size.
 inline constexpr std::size_t kKeptAnswer = std::size_t{64} << 10;
-// Reads in a row without a turn through the scheduler. A peer that sends without end would keep
-// every other connection of the thread, and the sweep of deadlines, waiting for ever.
-inline constexpr unsigned kMostReads = 16;
 // So much of an unwanted body is read and thrown away to keep the connection; with more it is
 // closed.
 inline constexpr std::uint64_t kSkippedBody = 64 << 10;
@@ -60,16 +47,11 @@ template <class Stream>
 class Conversation {
   template <class T>
   using awaitable = boost::asio::awaitable<T>;
-  using Socket = boost::asio::ip::tcp::socket;
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
  public:
   Conversation(Stream& stream, Connection& connection, Shared& shared, Peer peer)
-      : stream_(stream),
-        connection_(connection),
-        shared_(shared),
-        buffer_(kReadBuffer + kBodyPadding) {
-    buffer_.reserve(kReadBuffer + kBodyPadding);
+      : channel_(stream, connection, shared.limits), connection_(connection), shared_(shared) {
     request_.peer = std::move(peer);
   }
   ~Conversation() { shared_.budget.give_back(charged_); }
@@ -91,21 +73,16 @@ class Conversation {
       std::optional<Response> refusal = judge_head(parser);
       if (!refusal) {
         refusal = co_await read_body(parser);
-        if (error_) co_return;
+        if (channel_.has_failed()) co_return;
       }
       if (refusal) {
         go_on = co_await send_refusal(parser, *refusal);
       } else {
-        enter(Phase::answer, shared_.limits.answer);
+        channel_.enter(Phase::answer);
         Answer answer = shared_.service.answer(request_);
         if (auto* const later = std::get_if<awaitable<Response>>(&answer)) {
           answer = co_await std::move(*later);
         }
-        // Answers to what came together leave together, after the last of them is made: each
-        // sending wakes the peer, which is dear on a virtual machine, and one that is awake costs
-        // nothing.
-        co_await boost::asio::post(boost::asio::use_awaitable);
-        keep_alive_ = keep_alive_ && !shared_.draining.load();
         go_on = co_await send(std::get<Response>(answer));
       }
       end_request();
@@ -113,60 +90,42 @@ class Conversation {
   }
 
  private:
-  void enter(Phase phase, std::chrono::seconds limit) {
-    connection_.phase = phase;
-    connection_.since = std::chrono::steady_clock::now();
-    connection_.deadline = connection_.since + limit;
-  }
-
-  // One read into the buffer. False: the peer is gone or a limit closed the connection.
-  awaitable<bool> read_some() {
-    auto into_error = boost::asio::redirect_error(boost::asio::use_awaitable, error_);
-    const auto room = buffer_.prepare(std::min(kMostPerRead, kReadBuffer - buffer_.size()));
-    // Between requests there is nothing to be had, and asking costs a system call.
-    if (connection_.phase == Phase::idle && !stream_.holds_input()) {
-      co_await stream_.socket().async_wait(Socket::wait_read, into_error);
-      if (error_) co_return false;
-      reads_ = 0;
-    }
-    if (++reads_ > kMostReads) {
-      co_await boost::asio::post(boost::asio::use_awaitable);
-      reads_ = 0;
-    }
-    for (;;) {
-      buffer_.commit(stream_.try_read(room, error_));
-      if (error_ != boost::asio::error::would_block) co_return !error_;
-      error_ = co_await wait_for(stream_);
-      if (error_) co_return false;
-      reads_ = 0;
-    }
-  }
-
-  // Feeds the buffer to the parser. False: it needs more, or error_ says what is wrong.
+  // Feeds the input to the parser. False: it needs more, or parse_error_ says what is wrong.
   bool parse(Parser& parser) {
     boost::beast::error_code error;
-    const std::size_t used = parser.put(buffer_.data(), error);
-    buffer_.consume(used);
+    const std::size_t used = parser.put(channel_.input().data(), error);
+    channel_.input().consume(used);
+    framing_bytes_ += used;
     if (error == boost::beast::http::error::need_more) return false;
-    error_ = error;
+    parse_error_ = error;
     return !error;
+  }
+
+  // Heads, and what is between the pieces of a body, are limited however they come: Beast compares
+  // its limit with what it is given at a time, and takes whole fields out of that.
+  void judge_framing(bool is_over) {
+    const std::size_t unparsed = is_over ? 0 : channel_.input().size();
+    if (framing_bytes_ + unparsed <= shared_.limits.header_bytes) return;
+    parse_error_ = boost::beast::http::error::header_limit;
   }
 
   awaitable<bool> read_head(Parser& parser) {
     parser.header_limit(static_cast<std::uint32_t>(shared_.limits.header_bytes));
     parser.body_limit(boost::none);  // judged from the head, with an answer
-    enter(Phase::idle, shared_.limits.idle);
-    error_ = {};
+    channel_.enter(Phase::idle);
+    framing_bytes_ = 0;
     while (!parser.is_header_done()) {
-      if (buffer_.size() != 0) {
-        if (connection_.phase == Phase::idle) enter(Phase::header, shared_.limits.header);
-        if (parse(parser)) continue;
-        if (error_) {
+      if (channel_.input().size() != 0) {
+        if (channel_.phase() == Phase::idle) channel_.enter(Phase::header);
+        const bool is_going_on = parse(parser);
+        judge_framing(parser.is_header_done());
+        if (parse_error_) {
           co_await send_bad_request();
           co_return false;
         }
+        if (is_going_on) continue;
       }
-      const bool has_read = co_await read_some();
+      const bool has_read = co_await channel_.read_some();
       if (!has_read) co_return false;
     }
     co_return true;
@@ -174,12 +133,13 @@ class Conversation {
 
   // Not HTTP, or a head over the limit: say so once, as far as the peer listens.
   awaitable<void> send_bad_request() {
-    const bool too_large = error_ == boost::beast::http::error::header_limit;
+    const bool too_large = parse_error_ == boost::beast::http::error::header_limit;
     const Response response{
         .status = too_large ? 431 : 400,
         .body = too_large ? "request head too large\n" : "not an HTTP/1.1 request\n"};
-    error_ = {};
     keep_alive_ = false;
+    is_head_request_ = false;  // not known, and not the last request's
+    version_ = 11;
     co_await send(response);
   }
 
@@ -195,6 +155,11 @@ class Conversation {
     is_head_request_ = message.method() == boost::beast::http::verb::head;
     version_ = message.version();
 
+    // RFC 9112, section 6.3: where such a body ends nobody can say.
+    if (message.count(boost::beast::http::field::transfer_encoding) != 0 && !parser.chunked()) {
+      keep_alive_ = false;
+      return Response{.status = 400, .body = "a Transfer-Encoding that is not chunked\n"};
+    }
     const std::uint64_t length = parser.content_length().value_or(0);
     if (length > shared_.limits.body_bytes) return too_large();
     const RequestHead head{request_.method, request_.path, request_.query, request_.content_type};
@@ -230,24 +195,30 @@ class Conversation {
     return true;
   }
 
-  // Reads the body into request_.body. An answer: why it was not read; error_: the peer is gone.
+  void parse_body(Parser& parser) {
+    const std::size_t before = parser.get().body().size();
+    parse(parser);
+    if (parser.get().body().size() != before) framing_bytes_ = 0;
+    judge_framing(parser.is_done());
+  }
+
+  // Reads the body into request_.body. An answer: why it was not read. Or the channel has failed.
   awaitable<std::optional<Response>> read_body(Parser& parser) {
-    enter(Phase::body, shared_.limits.body);
+    channel_.enter(Phase::body);
     const auto length = static_cast<std::size_t>(parser.content_length().value_or(0));
     const bool in_place = !parser.chunked() && length <= kReadBuffer;
     parser.eager(true);
     if (!in_place) parser.get().body().reserve(length + kBodyPadding);
 
+    framing_bytes_ = 0;
     for (bool has_continued = false;;) {
-      if (!in_place && buffer_.size() != 0) parse(parser);
-      // A full buffer of which the parser takes nothing: a chunk's head or a trailer without end.
-      if (error_ || (!in_place && buffer_.size() == kReadBuffer)) {
-        error_ = {};
+      if (!in_place && channel_.input().size() != 0) parse_body(parser);
+      if (parse_error_) {
         keep_alive_ = false;
         co_return Response{.status = 400, .body = "broken request body\n"};
       }
       const std::size_t size =
-          in_place ? std::min(length, buffer_.size()) : parser.get().body().size();
+          in_place ? std::min(length, channel_.input().size()) : parser.get().body().size();
       // Only a chunked body can outgrow what its head was judged by.
       if (size > shared_.limits.body_bytes) co_return too_large();
       if (!charge(size)) co_return overloaded();
@@ -256,12 +227,12 @@ class Conversation {
         has_continued = true;
         co_await continue_if_expected(parser);
       }
-      const bool has_read = co_await read_some();
+      const bool has_read = co_await channel_.read_some();
       if (!has_read) co_return std::nullopt;
     }
     if (in_place) {
-      buffer_.prepare(kBodyPadding);  // may move it
-      request_.body = {static_cast<const char*>(buffer_.cdata().data()), length};
+      channel_.input().prepare(kBodyPadding);  // may move it
+      request_.body = {static_cast<const char*>(channel_.input().cdata().data()), length};
       in_place_ = length;
     } else {
       std::string& body = parser.get().body();
@@ -277,8 +248,8 @@ class Conversation {
   awaitable<void> continue_if_expected(const Parser& parser) {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     const auto expectation = parser.get()[boost::beast::http::field::expect];
-    if (!boost::beast::iequals(expectation, "100-continue")) co_return;
-    co_await write(kContinue);
+    if (version_ < 11 || !boost::beast::iequals(expectation, "100-continue")) co_return;
+    co_await channel_.write(kContinue);
   }
 
   // After a refusal a small rest of the body is skipped; with a large one the connection cannot go
@@ -289,70 +260,57 @@ class Conversation {
     keep_alive_ = keep_alive_ && !is_chunked && rest <= kSkippedBody;
     const bool sent = co_await send(refusal);
     if (!sent) {
-      co_await linger();
+      co_await channel_.linger();
       co_return false;
     }
+    if (rest > channel_.input().size()) channel_.enter(Phase::skip);
     std::uint64_t left = rest;
     while (left > 0) {
-      const std::uint64_t here = std::min<std::uint64_t>(left, buffer_.size());
-      buffer_.consume(static_cast<std::size_t>(here));
+      const std::uint64_t here = std::min<std::uint64_t>(left, channel_.input().size());
+      channel_.input().consume(static_cast<std::size_t>(here));
       left -= here;
       if (left == 0) break;
-      const bool has_read = co_await read_some();
+      const bool has_read = co_await channel_.read_some();
       if (!has_read) co_return false;
     }
     co_return true;
   }
 
-  // Closing with unread input makes the kernel reset the connection, and the peer may lose the
-  // answer. So read on for a moment, into nothing.
-  awaitable<void> linger() {
-    if (error_) co_return;
-    enter(Phase::closing, std::chrono::seconds(2));
-    for (bool has_read = true; has_read;) {
-      buffer_.clear();
-      has_read = co_await read_some();
-    }
-  }
-
   // Sends an answer. True: the connection may go on.
   awaitable<bool> send(const Response& response) {
-    if (connection_.phase != Phase::answer) enter(Phase::answer, shared_.limits.answer);
+    if (channel_.phase() != Phase::answer) channel_.enter(Phase::answer);
+    // Answers to what came together leave together, after the last of them is made: each sending
+    // wakes the peer, which is dear on a virtual machine, and one that is awake costs nothing. And
+    // who asks without end does not keep the others waiting.
+    co_await boost::asio::post(boost::asio::use_awaitable);
+    keep_alive_ = keep_alive_ && !shared_.draining.load();
     const ResponseForm form{
         .keep_alive = keep_alive_, .without_body = is_head_request_, .http_1_0 = version_ < 11};
     write_response(response, form, out_);
-    co_await write(out_);
+    co_await channel_.write(out_);
     shared_.metrics.http_responses.add(shared_.listener,
                                        std::string_view(std::to_string(response.status)));
     shared_.metrics.sent_bytes.add_amount(static_cast<double>(response.body.size()),
                                           shared_.listener);
-    co_return !error_ && keep_alive_;
-  }
-
-  awaitable<void> write(std::string_view text) {
-    while (!text.empty() && !error_) {
-      text.remove_prefix(stream_.try_write(boost::asio::buffer(text), error_));
-      if (error_ == boost::asio::error::would_block) error_ = co_await wait_for(stream_);
-    }
+    co_return !channel_.has_failed() && keep_alive_;
   }
 
   void end_request() {
     request_.body = {};
-    buffer_.consume(std::exchange(in_place_, 0));
+    channel_.input().consume(std::exchange(in_place_, 0));
     if (out_.capacity() > kKeptAnswer) std::string().swap(out_);
     shared_.budget.give_back(std::exchange(charged_, 0));
   }
 
-  Stream& stream_;
+  Channel<Stream> channel_;
   Connection& connection_;
   Shared& shared_;
-  boost::beast::flat_buffer buffer_;
   Request request_;
   std::string out_;
-  boost::system::error_code error_;
+  boost::beast::error_code parse_error_;
   std::size_t charged_ = 0;
-  std::size_t in_place_ = 0;  // bytes of buffer_ that are the request's body
-  unsigned reads_ = 0;        // since the last that gave others their turn
+  std::size_t framing_bytes_ = 0;  // parsed of the head, or since the body last grew
+  std::size_t in_place_ = 0;       // bytes of the input that are the request's body
   unsigned version_ = 11;
   bool keep_alive_ = true;
   bool is_head_request_ = false;

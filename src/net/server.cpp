@@ -201,9 +201,14 @@ awaitable<void> Server::State::accept_loop() {
     if (error == asio::error::operation_aborted) break;
     if (error == asio::error::connection_aborted) continue;  // the peer left the queue
 
-    // Out of descriptors or memory: the queue keeps the peers, and places come free.
+    // Out of descriptors or memory: the queue keeps the peers, and places are made.
     shared.metrics.accept_failures.add(
         shared.listener, error == asio::error::no_descriptors ? "no_descriptors" : "other");
+    for (auto& each : workers) {
+      asio::post(each->io, [&connections = each->connections] {
+        connections.evict_one(std::chrono::steady_clock::now());
+      });
+    }
     const SteadyTime now = std::chrono::steady_clock::now();
     if (now - last_logged > std::chrono::seconds(10)) {
       last_logged = now;

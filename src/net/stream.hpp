@@ -77,7 +77,8 @@ class TlsStream {
   // What OpenSSL reads and writes.
   struct Line {
     Socket socket;
-    unsigned receipts = 0;  // system calls in this step
+    std::size_t without_data = 0;  // bytes received since the last data
+    unsigned receipts = 0;         // system calls in this step
     bool is_cut_short = false;
   };
   static int receive(bio_st* bio, char* room, int size);

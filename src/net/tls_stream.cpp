@@ -20,9 +20,11 @@ using boost::system::error_code;
 // records, and come with one call.
 constexpr std::size_t kReceiveBuffer = std::size_t{32} << 10;
 
-// System calls in one step. A peer that sends KeyUpdates without end would keep OpenSSL, and with
-// it every other connection of the thread, busy for ever.
-constexpr unsigned kMostReceipts = 4;
+// A peer that sends KeyUpdates without end would keep OpenSSL, and with it every other connection
+// of the thread, busy for ever. So a step takes few system calls, and a connection ends after so
+// many bytes without data among them; a record with data has 16 KB at most.
+constexpr unsigned kMostReceipts = 2;
+constexpr std::size_t kMostWithoutData = std::size_t{256} << 10;
 
 bool is_for_later(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -48,6 +50,7 @@ int TlsStream::receive(BIO* bio, char* room, int size) {
   if (!line.is_cut_short) {
     got = ::recv(line.socket.native_handle(), room, static_cast<std::size_t>(size), 0);
   }
+  if (got > 0) line.without_data += static_cast<std::size_t>(got);
   if (line.is_cut_short || (got < 0 && is_for_later(errno))) BIO_set_retry_read(bio);
   return static_cast<int>(got);
 }
@@ -96,6 +99,8 @@ std::size_t TlsStream::try_read(boost::asio::mutable_buffer room, error_code& er
   std::size_t size = 0;
   begin_step();
   error = outcome(SSL_read_ex(tls_.get(), room.data(), room.size(), &size));
+  if (size != 0) line_.without_data = 0;
+  if (line_.without_data > kMostWithoutData) error = boost::asio::error::connection_aborted;
   return size;
 }
 

@@ -50,19 +50,11 @@ class RecordClient {
     EXPECT_EQ(SSL_do_handshake(tls_.get()), 1);
   }
   void put_goodbye() { SSL_shutdown(tls_.get()); }
-  // All that was put, in pieces of at most so many bytes.
+  // All that was put and not sent yet, in pieces of at most so many bytes.
   void send(std::size_t piece = SIZE_MAX) {
-    char* bytes = nullptr;
-    BIO* const out = SSL_get_wbio(tls_.get());
-    const long size = BIO_get_mem_data(out, &bytes);
-    std::string_view text(bytes, static_cast<std::size_t>(size));
-    boost::system::error_code ignored;  // the server may have gone, which the test reads
-    while (!text.empty()) {
-      boost::asio::write(socket_, boost::asio::buffer(text.substr(0, piece)), ignored);
-      text.remove_prefix(std::min(piece, text.size()));
-    }
-    BIO_reset(out);
+    while (!unsent().empty()) write(unsent().substr(0, piece));
   }
+  void send_half() { write(unsent().substr(0, unsent().size() / 2)); }
 
   // One answer. "" when the server closed first.
   std::string answer() {
@@ -81,6 +73,18 @@ class RecordClient {
   }
 
  private:
+  std::string_view unsent() {
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(SSL_get_wbio(tls_.get()), &bytes);
+    return {bytes, static_cast<std::size_t>(size)};
+  }
+  void write(std::string_view text) {
+    std::string taken(text);
+    BIO_read(SSL_get_wbio(tls_.get()), taken.data(), static_cast<int>(taken.size()));
+    boost::system::error_code ignored;  // the server may have gone, which the test reads
+    boost::asio::write(socket_, boost::asio::buffer(taken), ignored);
+  }
+
   struct Free {
     void operator()(SSL* tls) const { SSL_free(tls); }
   };

@@ -161,6 +161,12 @@ TEST(Server, AnswersBadRequestsInWords) {
        "POST /a HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
       {"length is no number", "POST /a HTTP/1.1\r\nContent-Length: 1x\r\n\r\nx", 400},
       {"negative length", "POST /a HTTP/1.1\r\nContent-Length: -1\r\n\r\nx", 400},
+      {"a transfer coding without an end", "POST /a HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nx",
+       400},
+      {"chunked, but not last",
+       "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", 400},
+      {"length and another coding",
+       "POST /a HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: gzip\r\n\r\nx", 400},
       {"broken chunk", "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx", 400},
       {"long head", "POST /a HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n", 431},
       {"unwanted path", post("/forbidden", "x"), 404},
@@ -211,6 +217,23 @@ TEST(Server, ClosesWhenAskedTo) {
       EXPECT_TRUE(client.is_closed());
     }
   }
+}
+
+// A head that was not understood does not take anything from the one before it.
+TEST(Server, RefusesABadHeadInFullWhateverCameBefore) {
+  Fixture fixture;
+  RawClient client = fixture.client();
+  client.send("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n");
+  EXPECT_TRUE(client.rest().ends_with("\r\n\r\nnot an HTTP/1.1 request\n"));
+}
+
+// RFC 9110, section 15.2.
+TEST(Server, DoesNotTellAnHttp10ClientToContinue) {
+  Fixture fixture;
+  RawClient client = fixture.client();
+  client.send("POST /a HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+  client.send("x");
+  EXPECT_EQ(status_of(client.answer()), 200);
 }
 
 TEST(Server, AnswersHeadWithoutABody) {
@@ -329,6 +352,48 @@ TEST(Server, SaysWhyItCannotListen) {
   EXPECT_EQ(
       second.start().error().message,
       "cannot listen on 127.0.0.1:" + std::to_string(first.port()) + ": Address already in use");
+}
+
+// One thread is held until both have sent all of theirs, then takes what came first first.
+TEST(Server, WhoIsRefusedAThousandTimesInARowKeepsNobodyWaiting) {
+  std::promise<void> entered;
+  std::promise<void> go_on;
+  std::atomic<int> refused{0};
+  std::atomic<int> refused_before{-1};
+  telemetry::Metrics metrics;
+  const Service service{[&](const RequestHead& head) -> std::optional<Response> {
+                          if (head.path != "/refused") return std::nullopt;
+                          ++refused;
+                          return Response{.status = 404};
+                        },
+                        [&](const Request& request) {
+                          if (request.path == "/hold") {
+                            entered.set_value();
+                            go_on.get_future().wait();
+                          } else {
+                            refused_before = refused.load();
+                          }
+                          return Response{};
+                        }};
+  Server server({.listener = "test", .address = "127.0.0.1"}, service, metrics);
+  const std::uint16_t port = server.start().value();
+  RawClient holder(port);
+  RawClient flood(port);
+  RawClient other(port);
+  for (RawClient* client : {&flood, &other}) {  // both are accepted before the thread is held
+    client->send(post("/first", ""));
+    EXPECT_EQ(status_of(client->answer()), 200);
+  }
+  holder.send(post("/hold", ""));
+  entered.get_future().wait();
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "GET /refused HTTP/1.1\r\n\r\n";
+  flood.send(many);
+  other.send(post("/other", ""));
+  go_on.set_value();
+  EXPECT_EQ(status_of(other.answer()), 200);
+  EXPECT_LT(refused_before, 100);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(status_of(flood.answer()), 404);
 }
 
 TEST(Server, AnswersManyConnectionsAtOnce) {

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <future>
 #include <string>
 
@@ -78,6 +79,54 @@ TEST_P(TlsRecords, LargeBodiesGoBothWays) {
   }
 }
 
+// Each record ends in the middle of a field, so that the parser never has a large part of the head.
+TEST_P(TlsRecords, HeadsAndTrailersAreLimitedHoweverTheyAreCutUp) {
+  struct Case {
+    std::string begin;
+    int status;
+  };
+  const Case cases[] = {
+      {"GET /a HTTP/1.1\r\nA", 431},
+      {"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nA", 400},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.begin);
+    RecordClient client = this->client();
+    client.put(c.begin);
+    for (int i = 0; i < 4; ++i) client.put(": " + std::string(8000, 'x') + "\r\nA");
+    client.put(": b\r\n\r\n");
+    client.send();
+    EXPECT_EQ(test::status_of(client.answer()), c.status);
+  }
+}
+
+TEST_P(TlsRecords, HalfARecordIsTheBeginningOfARequest) {
+  TlsServer server(*make_tls_identity(material_of(for_localhost(authority_))), echo,
+                   {.header = std::chrono::seconds(0)});
+  RecordClient client(server.port(), authority_.certificate(), GetParam());
+  client.put(post("/a", "x"));
+  client.send_half();
+  EXPECT_EQ(client.answer(), "");
+  server.server().stop(std::chrono::seconds(5));
+  EXPECT_EQ(server.metrics().dropped_connections.value("test", "header_timeout"), 1);
+}
+
+TEST_P(TlsRecords, AStopWaitsForTheOtherHalfOfARecord) {
+  RecordClient client = this->client();
+  client.put(post("/a", "first"));
+  client.send();
+  EXPECT_EQ(body_of(client.answer()), "first");
+  client.put(post("/a", "in two halves"));
+  client.send_half();
+  auto stopped = std::async(std::launch::async,
+                            [&] { return server_.server().stop(std::chrono::seconds(20)); });
+  // Long enough for many looks at what idles; the stop itself cannot be seen from here.
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  client.send();
+  EXPECT_EQ(body_of(client.answer()), "in two halves");
+  EXPECT_EQ(stopped.get(), 0U);
+}
+
 TEST_P(TlsRecords, APeerThatVanishesCostsNobodyElse) {
   for (int i = 0; i < 4; ++i) {
     RecordClient client = this->client();
@@ -129,7 +178,7 @@ TEST(TlsStream, AStepEndsThoughThePeerSendsRecordsWithoutDataWithoutEnd) {
   io.run();
   const auto client = connected.get();
 
-  for (int i = 0; i < 10'000; ++i) client->put_key_update(SSL_KEY_UPDATE_NOT_REQUESTED);
+  for (int i = 0; i < 7'000; ++i) client->put_key_update(SSL_KEY_UPDATE_NOT_REQUESTED);
   client->put("at last");
   auto sent = std::async(std::launch::async, [&] { client->send(); });
   const int many = 180'000;  // bytes, more than one step takes
@@ -150,6 +199,16 @@ TEST(TlsStream, AStepEndsThoughThePeerSendsRecordsWithoutDataWithoutEnd) {
     if (stream.wanted()) stream.socket().wait(*stream.wanted());
   }
   EXPECT_EQ(std::string_view(room, size), "at last");
+}
+
+TEST(TlsServer, EndsAConnectionOnWhichOnlyKeysCome) {
+  const Authority authority;
+  TlsServer server(*make_tls_identity(material_of(for_localhost(authority))), echo);
+  RecordClient client(server.port(), authority.certificate());
+  for (int i = 0; i < 15'000; ++i) client.put_key_update(SSL_KEY_UPDATE_NOT_REQUESTED);
+  client.put(post("/a", "too late"));
+  client.send();
+  EXPECT_EQ(client.answer(), "");
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ inline xila::test::PemPair for_localhost(const xila::test::Authority& authority,
 // A server with TLS on a free port.
 class TlsServer {
  public:
-  TlsServer(TlsIdentity identity, decltype(Service::answer) answer)
+  TlsServer(TlsIdentity identity, decltype(Service::answer) answer, Limits limits = {})
       : service_{[](const RequestHead&) { return std::nullopt; }, std::move(answer)},
-        server_({.listener = "test", .address = "127.0.0.1", .tls = true}, service_, metrics_) {
+        server_({.listener = "test", .address = "127.0.0.1", .tls = true, .limits = limits},
+                service_, metrics_) {
     server_.use(std::move(identity));
     port_ = server_.start().value();
   }

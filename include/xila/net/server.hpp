@@ -28,10 +28,11 @@ struct Limits {
   std::chrono::seconds handshake{10};
   std::chrono::seconds header{10};  // from a request's first byte to the end of its head
   std::chrono::seconds body{30};    // from the head to the end of the body
-  std::chrono::seconds answer{60};  // for the handler and the writing of its answer
+  std::chrono::seconds answer{60};  // for the handler; as much again for a peer that reads slowly
   // Above the 90 s after which the API server's client drops an idle connection: closing first
   // would race with its next request, and a lost review is a denial.
   std::chrono::seconds idle{120};
+  std::chrono::seconds closing{2};  // for the peer to read the last answer
   // An older connection's next answer says "Connection: close", so that no peer sits on a retired
   // certificate.
   std::chrono::seconds age{600};
