@@ -104,7 +104,6 @@ bool Observe::start_controller(const kube::MakeTransport& make_transport) {
 }
 
 bool Observe::start_servers() {
-  raise_descriptor_limit();
   std::uint16_t findings_port = 0;
   if (options_.findings_address != "0") {
     const auto address = host_port(options_.findings_address);

@@ -111,7 +111,7 @@ base::Result<std::uint16_t> Operations::start() {
   if (!where) return std::unexpected(where.error());
   net::Limits limits;
   limits.body_bytes = 4096;
-  limits.connections = 128;
+  limits.connections = std::min<std::size_t>(128, raise_descriptor_limit() / 4);
   server_ = std::make_unique<net::Server>(
       net::ServerOptions{
           .listener = "operations", .address = where->host, .port = where->port, .limits = limits},

@@ -94,10 +94,11 @@ class Channel {
   }
 
   // Closing with unread input makes the kernel reset the connection, and the peer may lose the
-  // answer. So read on for a moment, into nothing.
+  // answer. So end what is sent, and read on for a moment, into nothing.
   awaitable<void> linger() {
     if (error_) co_return;
     enter(Phase::closing);
+    stream_.end_output();
     for (bool has_read = true; has_read;) {
       input_.clear();
       has_read = co_await read_some();

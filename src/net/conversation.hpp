@@ -141,6 +141,7 @@ class Conversation {
     is_head_request_ = false;  // not known, and not the last request's
     version_ = 11;
     co_await send(response);
+    co_await channel_.linger();
   }
 
   // What the head alone says: an answer that spares reading the body, or nothing.

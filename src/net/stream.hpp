@@ -39,6 +39,11 @@ class PlainStream {
     wanted_ = Socket::wait_write;
     return socket_.write_some(data, error);
   }
+  // The peer sees the end of what was sent, and may still send.
+  void end_output() {
+    boost::system::error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+  }
 
  private:
   Socket socket_;  // non-blocking
@@ -65,6 +70,7 @@ class TlsStream {
   std::size_t try_read(boost::asio::mutable_buffer room, boost::system::error_code& error);
   // Writes all of it or fails.
   std::size_t try_write(boost::asio::const_buffer data, boost::system::error_code& error);
+  void end_output();
 
   boost::asio::awaitable<boost::system::error_code> handshake();
   // Says goodbye and hears the peer's.

@@ -111,6 +111,13 @@ std::size_t TlsStream::try_write(boost::asio::const_buffer data, error_code& err
   return size;
 }
 
+void TlsStream::end_output() {
+  begin_step();
+  SSL_shutdown(tls_.get());  // says goodbye, if there is room for it
+  error_code ignored;
+  line_.socket.shutdown(Socket::shutdown_send, ignored);
+}
+
 boost::asio::awaitable<error_code> TlsStream::handshake() {
   return complete(SSL_accept);
 }
