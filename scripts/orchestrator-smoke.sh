@@ -60,6 +60,7 @@ guard_image "$provider" "$kind_cluster" "${IMAGE_LOAD:-}" smoke
 
 # --- install
 
+# shellcheck disable=SC2119 # without values: as the chart is
 guard_install
 observer_leads() { [ -n "$(kubectl -n "$namespace" get lease "$release-xila-guard-observe" -o jsonpath='{.spec.holderIdentity}')" ]; }
 wait_for 30 "an observe controller leads" observer_leads
