@@ -108,6 +108,7 @@ base::Result<policy::Review> decode_review(PaddedView text) {
   if (has_pods(review.subject)) {
     review.object = read_object(request, "object", Path(""));
     if (review.subject.operation == policy::Operation::update) {
+      problems.begin_object();
       review.old_object = read_object(request, "oldObject", Path("oldObject"));
     }
     if (review.subject.name.empty() && review.object) review.subject.name = name_of(*review.object);

@@ -18,9 +18,8 @@ namespace xila::codec {
 // bounded by it.
 inline constexpr std::size_t kMaxDepth = 200;
 
-// What is kept of one document: labels, containers, volumes and the like, of both Pods of an
-// UPDATE. A few MiB of `{},` would become hundreds of MiB of values and violations; real Pods have
-// dozens.
+// What is kept of one Pod: labels, containers, volumes and the like. A few MiB of `{},` would
+// become hundreds of MiB of values and violations; real Pods have dozens.
 inline constexpr std::size_t kMaxKept = 20'000;
 
 // Where a value stands in its document: a chain through the callers' stack frames, so that it costs
@@ -54,6 +53,8 @@ class Problems {
 
   // Counts values that are kept. False, and one problem, from the first that are over kMaxKept.
   bool keep(const Path& path, std::size_t count);
+  // Counts from zero: another Pod begins, and what may be created must be able to change.
+  void begin_object() { kept_ = 0; }
 
   bool empty() const { return violations_.empty(); }
   // The first one as a sentence; there must be one.

@@ -132,6 +132,7 @@ void read_containers(const ObjectReader& spec, policy::Pod& pod) {
 }
 
 void read_spec(const ObjectReader& spec, policy::Pod& pod) {
+  std::string_view older_service_account_name;
   spec.each_value([&](std::string_view key, const Value& value) {
     if (key == "schedulerName") {
       pod.scheduler_name = value.text();
@@ -139,6 +140,8 @@ void read_spec(const ObjectReader& spec, policy::Pod& pod) {
       pod.node_name = value.text();
     } else if (key == "serviceAccountName") {
       pod.service_account_name = value.text();
+    } else if (key == "serviceAccount") {
+      older_service_account_name = value.text();
     } else if (key == "hostNetwork") {
       pod.host_network = value.flag();
     } else if (key == "hostPID") {
@@ -159,6 +162,8 @@ void read_spec(const ObjectReader& spec, policy::Pod& pod) {
       });
     }
   });
+  // The API server takes the one for the other and sends both; a manifest may have only this one.
+  if (pod.service_account_name.empty()) pod.service_account_name = older_service_account_name;
   read_containers(spec, pod);
 }
 

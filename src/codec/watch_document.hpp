@@ -78,7 +78,7 @@ base::Result<WatchEvent<T>> decode_event(std::string_view line, Read read) {
   const std::optional<EventKind> kind = event_kind(event.required_text("type"));
   const ObjectReader object = event.required_object("object");
   if (problems.empty() && !kind) event.problem("type", "is no type of watch event");
-  if (!problems.empty()) return base::fail(problems.first());
+  if (!kind || !problems.empty()) return base::fail(problems.first());
 
   WatchEvent<T> decoded;
   decoded.kind = *kind;

@@ -51,12 +51,16 @@ class Reader {
   void read_object(const Value& object) {
     const std::string_view kind = text_of(object, "kind");
     const Member* items = find(object, "items");
+    const bool is_list = kind.ends_with("List");
+    if (items && items->value.type == Type::array) {
+      // The items of a typed list, such as PodList, do not repeat their kind. And kubectl takes
+      // whatever has items for a list.
+      const std::string_view item_kind = is_list ? kind.substr(0, kind.size() - 4) : "";
+      for (const Value& item : items->value.items) read_item(item, item_kind);
+      if (is_list) return;
+    }
     if (object.type == Type::array) {
       for (const Value& item : object.items) read_object(item);
-    } else if (kind.ends_with("List") && items && items->value.type == Type::array) {
-      // The items of a typed list, such as PodList, do not repeat their kind.
-      const std::string_view item_kind = kind.substr(0, kind.size() - 4);
-      for (const Value& item : items->value.items) read_item(item, item_kind);
     } else if (kind == "AdmissionReview") {
       read_review(object);
     } else if (kind == "Pod") {
@@ -143,7 +147,7 @@ class Reader {
   }
 
   // Controllers take labels and spec from a template; names and owners are their own. Only a
-  // DaemonSet's ownership has a meaning here.
+  // DaemonSet's ownership has a meaning here, and that its controller names the node.
   static void become_new_pod(policy::Pod& pod, const FoundPod& found, bool is_of_daemon_set) {
     pod.name.clear();
     pod.generate_name.clear();
@@ -151,6 +155,11 @@ class Reader {
     if (!is_of_daemon_set) return;
     pod.owners.push_back(
         {.api_version = "apps/v1", .kind = "DaemonSet", .name = found.name, .controller = true});
+    pod.node_requirements.push_back(
+        {.field = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                  "nodeSelectorTerms[0].matchFields[0]",
+         .key = "metadata.name",
+         .op = "In"});
   }
 
   static bool is_daemon_set_template(const Value& object, const Member& pod_template) {

@@ -9,14 +9,23 @@ namespace {
 // which then chooses among what is mounted. Source: the vendors' container toolkits and runtime
 // manuals.
 constexpr std::string_view kGpuVisibilityVariables[] = {
-    "NVIDIA_VISIBLE_DEVICES",   "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DEVICES",
-    "CUDA_VISIBLE_DEVICES",  // NVIDIA
-    "AMD_VISIBLE_DEVICES",      "ROCR_VISIBLE_DEVICES",      "HIP_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_MIG_CONFIG_DEVICES",
+    "NVIDIA_MIG_MONITOR_DEVICES",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_VERSION",  // NVIDIA; with this one the toolkit takes an image for an old one: all GPUs
+    "AMD_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
     "GPU_DEVICE_ORDINAL",  // AMD
-    "ZE_AFFINITY_MASK",         "ONEAPI_DEVICE_SELECTOR",    "SYCL_DEVICE_FILTER",
-    "HABANA_VISIBLE_DEVICES",                                 // Intel
-    "ASCEND_VISIBLE_DEVICES",   "ASCEND_RT_VISIBLE_DEVICES",  // Huawei
-    "MTHREADS_VISIBLE_DEVICES", "MUSA_VISIBLE_DEVICES",       // Moore Threads
+    "ZE_AFFINITY_MASK",
+    "ONEAPI_DEVICE_SELECTOR",
+    "SYCL_DEVICE_FILTER",
+    "HABANA_VISIBLE_DEVICES",  // Intel
+    "ASCEND_VISIBLE_DEVICES",
+    "ASCEND_RT_VISIBLE_DEVICES",  // Huawei
+    "MTHREADS_VISIBLE_DEVICES",
+    "MUSA_VISIBLE_DEVICES",  // Moore Threads
 };
 
 // One of 64 bits for a name: asked of every variable of every container, so that most take one

@@ -327,6 +327,23 @@ TEST(DecodePod, IgnoresWhatNoCheckReads) {
             Findings{});
 }
 
+// The API server's conversion takes the older name where the newer is empty.
+TEST(DecodePod, TheOlderNameOfTheServiceAccountCountsWithoutTheNewer) {
+  struct Case {
+    const char* spec;
+    const char* account;
+  };
+  const Case cases[] = {
+      {R"("serviceAccount":"old")", "old"},
+      {R"("serviceAccount":"old","serviceAccountName":"")", "old"},
+      {R"("serviceAccount":"old","serviceAccountName":"new")", "new"},
+      {R"("serviceAccountName":"new","serviceAccount":"old")", "new"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(pod_of(pod_with(c.spec)).service_account_name, c.account) << c.spec;
+  }
+}
+
 std::string repeated(std::string_view element, std::size_t count) {
   std::string list;
   for (std::size_t i = 0; i < count; ++i) list.append(i == 0 ? "" : ",").append(element);

@@ -227,6 +227,24 @@ TEST(DecodeReview, EchoesAnyUid) {
   EXPECT_EQ(review->uid, std::string("\"\\ \0 \xc3\xa9 \xf0\x9f\x98\x80", 12));
 }
 
+// Else a Pod that was let in could never be changed, its finalizers never be taken off.
+TEST(DecodeReview, AnUpdateMayHoldTwoPodsAsLargeAsACreateMay) {
+  std::string labels;
+  for (int i = 0; i < 15'000; ++i) {
+    labels += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
+  }
+  const std::string pod =
+      R"({"metadata":{"labels":{)" + labels + R"(}},"spec":{"containers":[{"name":"c"}]}})";
+  for (const std::string& text :
+       {R"("operation":"CREATE","object":)" + pod,
+        R"("operation":"UPDATE","object":)" + pod + R"(,"oldObject":)" + pod}) {
+    const auto review = decode(review_with(std::string(kPods) + "," + text));
+    ASSERT_TRUE(review);
+    ASSERT_TRUE(review->object);
+    EXPECT_TRUE(review->malformed.empty()) << review->malformed.front().message;
+  }
+}
+
 TEST(DecodeReview, ForgetsTheReviewBefore) {
   ASSERT_TRUE(decode(create_of(pod_with(R"("hostPID":true)"))));
   ASSERT_FALSE(decode("{"));

@@ -111,6 +111,16 @@ TEST(Pods, AreFoundInWhateverHoldsThem) {
            "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[]}}",
        {"1:1 Pod p -> default/p by default-scheduler",
         "7:1 Pod q -> default/q by default-scheduler"}},
+      {"items of what is no list, as kubectl reads them",
+       "kind: ConfigMap\nmetadata: {name: c}\nitems:\n- {kind: Pod, metadata: {name: p}, spec: " +
+           spec + "}\n",
+       {"4:3 Pod p -> default/p by default-scheduler"}},
+      {"a template and items",
+       "kind: Job\nmetadata: {name: j}\nspec: " + templated +
+           "\nitems:\n- {kind: Pod, metadata: {name: p}, spec: " + spec + "}\n",
+       {"5:3 Pod p -> default/p by default-scheduler",
+        "3:8 Job j -> default/j-* by default-scheduler"}},
+      {"items that are no objects", "kind: Order\nitems: [1, two, [3]]\n", {}},
       {"nothing", "kind: Service\nspec: {}\n", {}},
       {"text", "hello\n", {}},
   };
@@ -136,10 +146,13 @@ TEST(Pods, OfATemplateHaveOnlyTheOwnerThatTheirControllerGives) {
   EXPECT_THAT(of_daemon_set.object->owners,
               ElementsAre(policy::OwnerReference{
                   .api_version = "apps/v1", .kind = "DaemonSet", .name = "d", .controller = true}));
+  ASSERT_EQ(of_daemon_set.object->node_requirements.size(), 1U);  // its controller pins by name
+  EXPECT_EQ(of_daemon_set.object->node_requirements[0].key, "metadata.name");
   EXPECT_EQ(of_daemon_set.subject.name, "d-*");
   EXPECT_EQ(of_daemon_set.subject.space, "default");
   EXPECT_EQ(of_daemon_set.object->name, "");
   EXPECT_THAT(owners_in("apps/v1", "Deployment", "spec").object->owners, IsEmpty());
+  EXPECT_THAT(owners_in("apps/v1", "Deployment", "spec").object->node_requirements, IsEmpty());
   EXPECT_THAT(owners_in("apps.example.com/v1", "DaemonSet", "spec").object->owners, IsEmpty());
   EXPECT_THAT(owners_in("apps/v1", "DaemonSet", "other").object->owners, IsEmpty());
 }
