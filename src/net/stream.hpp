@@ -20,7 +20,8 @@ struct ssl_ctx_st;
 namespace xila::net {
 
 // A server's end of a connection, in the clear. As in TlsStream no `try_` waits: what cannot be
-// done now fails with would_block, and wanted() is what to wait for before the same call again.
+// done now fails with would_block, and wanted() is what to wait for before the same call again;
+// nothing = only others' turn.
 class PlainStream {
  public:
   using Socket = boost::asio::ip::tcp::socket;
